@@ -1,0 +1,120 @@
+// The `ratio` code: range asymmetric numeral systems with a static table per cluster of contexts,
+// interleaved over up to 32 lanes so that a warp can decode a stream in step.
+// Sources: Duda 2013 (ANS); Giesen 2014 (interleaving; 32-bit state, 16-bit words).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "codec/bit_stream.hpp"
+
+namespace tamis::codec {
+
+inline constexpr int kRansBits = 12;  // probabilities are multiples of 2^-12
+inline constexpr std::uint32_t kRansTotal = 1U << kRansBits;
+inline constexpr std::uint32_t kRansLow = 1U << 16;  // states stay in [2^16, 2^32)
+inline constexpr int kRansContexts = 32;
+inline constexpr int kMaxRansLanes = 32;
+
+/// A code is a token and some raw bits: zigzag values below 16 are tokens themselves; above, two
+/// tokens per octave (the bit after the leading one) and the rest raw.
+inline constexpr int kDirectTokens = 16;
+inline constexpr int kRansTokens = kDirectTokens + 2 * (64 - 4);
+
+struct RansToken {
+  int token;
+  int raw_bits;
+  std::uint64_t raw;
+};
+
+template <typename I>
+RansToken rans_token(I code) {
+  const std::uint64_t value = zigzag(code);
+  if (value < kDirectTokens) return {static_cast<int>(value), 0, 0};
+  const int width = static_cast<int>(std::bit_width(value));
+  const int raw_bits = width - 2;
+  const int second = static_cast<int>(value >> raw_bits & 1);
+  return {kDirectTokens + 2 * (width - 5) + second, raw_bits,
+          value & ((std::uint64_t{1} << raw_bits) - 1)};
+}
+
+/// floor(65536 * log2(value)) in integers, so that no choice depends on a math library.
+std::uint64_t log2_fixed(std::uint64_t value);
+
+using RansCounts = std::array<std::array<std::uint32_t, kRansTokens>, kRansContexts>;
+
+/// Tables of a chunk: which cluster each context belongs to, and each cluster's frequencies.
+class RansModel {
+ public:
+  /// Clusters neighbouring contexts where a shared table is cheaper, and normalises.
+  static RansModel build(const RansCounts& counts);
+
+  void write(std::vector<std::byte>& out) const;
+  /// Reads what write() wrote, exactly. Throws Error(kCorrupt).
+  static RansModel read(std::span<const std::byte> bytes);
+
+  int cluster_of(int context) const { return cluster_[context]; }
+  std::uint32_t frequency(int cluster, int token) const {
+    return tables_[cluster].frequency[token];
+  }
+  std::uint32_t start(int cluster, int token) const { return tables_[cluster].start[token]; }
+  int cluster_count() const { return static_cast<int>(tables_.size()); }
+
+  /// Decoding entry of a slot: frequency - 1 | (slot - start) << 12 | token << 24.
+  const std::uint32_t* slots(int context) const { return slots_.data() + slot_offset_[context]; }
+  /// Must be called before slots(); the encoder does without.
+  void prepare_decoding();
+
+ private:
+  struct Table {
+    std::array<std::uint16_t, kRansTokens> frequency{};
+    std::array<std::uint16_t, kRansTokens> start{};
+  };
+  void set_starts();
+
+  std::array<std::uint8_t, kRansContexts> cluster_{};
+  std::vector<Table> tables_;
+  std::vector<std::uint32_t> slots_;
+  std::array<std::size_t, kRansContexts> slot_offset_{};
+};
+
+/// Adds codes to a histogram. Contexts must be below kRansContexts.
+template <typename I>
+void count_tokens(const I* codes, const std::uint8_t* contexts, std::int64_t count,
+                  RansCounts& counts);
+
+/// Appends one stream; nothing when all codes are zero. Each code's token must have been counted.
+template <typename I>
+void encode_rans(const RansModel& model, const I* codes, const std::uint8_t* contexts,
+                 std::int64_t count, std::vector<std::byte>& out);
+
+/// Decodes a stream piece by piece. Every error in the bytes is Error(kCorrupt).
+class RansReader {
+ public:
+  /// `model` (prepared for decoding) and the bytes must outlive the reader.
+  RansReader(const RansModel& model, std::span<const std::byte> bytes);
+
+  void read(std::int32_t* codes, std::int64_t count, const std::uint8_t* contexts);
+  void read(std::int64_t* codes, std::int64_t count, const std::uint8_t* contexts);
+  /// Throws unless the stream ended as the encoder began it.
+  void expect_end() const;
+
+ private:
+  template <typename I>
+  void read_codes(I* codes, std::int64_t count, const std::uint8_t* contexts);
+  void refill(std::uint32_t& state);
+
+  const RansModel* model_;
+  std::span<const std::byte> words_;
+  std::size_t next_ = 0;
+  std::array<std::uint32_t, kMaxRansLanes> states_{};
+  unsigned lane_ = 0;
+  unsigned lane_mask_ = 0;
+  bool all_zero_ = false;
+};
+
+}  // namespace tamis::codec

@@ -1,0 +1,209 @@
+// Tables of the rANS coder: clustering of contexts, normalisation to 2^12, and their compact form.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "codec/rans.hpp"
+#include "tamis/error.hpp"
+
+namespace tamis::codec {
+
+std::uint64_t log2_fixed(std::uint64_t value) {
+  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
+  std::uint64_t mantissa = exponent > 31 ? value >> (exponent - 31) : value << (31 - exponent);
+  std::uint64_t result = static_cast<std::uint64_t>(exponent) << 16;
+  for (int bit = 15; bit >= 0; --bit) {
+    mantissa = mantissa * mantissa >> 31;
+    if (mantissa >= std::uint64_t{1} << 32) {
+      mantissa >>= 1;
+      result |= std::uint64_t{1} << bit;
+    }
+  }
+  return result;
+}
+
+namespace {
+
+constexpr int kRun = 16;               // contexts that may share a table are neighbours in a run
+constexpr double kTokenTableBits = 9;  // about what write() spends on a token
+constexpr double kTableBits = 9;
+
+using Histogram = std::array<std::uint64_t, kRansTokens>;
+
+// Bits of coding a histogram with its own table, the table included, in 1/65536.
+double cost_bits(const Histogram& h) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t c : h) total += c;
+  if (total == 0) return 0;
+  const std::uint64_t log_total = log2_fixed(total);
+  double bits = kTableBits * 65536;
+  for (const std::uint64_t c : h) {
+    if (c == 0) continue;
+    bits += static_cast<double>(c) * static_cast<double>(log_total - log2_fixed(c));
+    bits += kTokenTableBits * 65536;
+  }
+  return bits;
+}
+
+// Frequencies that sum to kRansTotal, at least one for each token that occurs.
+void normalise(const Histogram& h, std::array<std::uint16_t, kRansTokens>& frequency) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t c : h) total += c;
+  std::int64_t left = kRansTotal;
+  std::size_t largest = 0;
+  for (std::size_t t = 0; t < h.size(); ++t) {
+    frequency[t] = 0;
+    if (h[t] == 0) continue;
+    const std::uint64_t share = (h[t] * kRansTotal + total / 2) / total;
+    frequency[t] = static_cast<std::uint16_t>(std::max<std::uint64_t>(1, share));
+    left -= frequency[t];
+    if (h[t] > h[largest] || h[largest] == 0) largest = t;
+  }
+  // Rounding errors go to the most frequent tokens, which feel them least.
+  while (left != 0) {
+    auto& f = frequency[largest];
+    const std::int64_t change = std::max<std::int64_t>(left, 1 - static_cast<std::int64_t>(f));
+    f = static_cast<std::uint16_t>(f + change);
+    left -= change;
+    if (left == 0) break;
+    largest = static_cast<std::size_t>(std::max_element(frequency.begin(), frequency.end()) -
+                                       frequency.begin());
+  }
+}
+
+// Cheapest cut of a run of contexts into clusters, by dynamic programming.
+std::vector<int> cut_run(const RansCounts& counts, int first) {
+  std::array<double, kRun + 1> best{};
+  std::array<int, kRun + 1> from{};
+  for (int end = 1; end <= kRun; ++end) {
+    Histogram h{};
+    best[static_cast<std::size_t>(end)] = -1;
+    for (int begin = end - 1; begin >= 0; --begin) {
+      const auto& c = counts[static_cast<std::size_t>(first + begin)];
+      for (std::size_t t = 0; t < h.size(); ++t) h[t] += c[t];
+      const double cost = best[static_cast<std::size_t>(begin)] + cost_bits(h);
+      if (best[static_cast<std::size_t>(end)] < 0 || cost < best[static_cast<std::size_t>(end)]) {
+        best[static_cast<std::size_t>(end)] = cost;
+        from[static_cast<std::size_t>(end)] = begin;
+      }
+    }
+  }
+  std::vector<int> begins;
+  for (int end = kRun; end > 0; end = from[static_cast<std::size_t>(end)]) {
+    begins.push_back(from[static_cast<std::size_t>(end)]);
+  }
+  std::reverse(begins.begin(), begins.end());
+  return begins;
+}
+
+}  // namespace
+
+RansModel RansModel::build(const RansCounts& counts) {
+  RansModel model;
+  for (int first = 0; first < kRansContexts; first += kRun) {
+    const std::vector<int> begins = cut_run(counts, first);
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      const int end = i + 1 < begins.size() ? begins[i + 1] : kRun;
+      Histogram h{};
+      for (int c = begins[i]; c < end; ++c) {
+        const auto& own = counts[static_cast<std::size_t>(first + c)];
+        for (std::size_t t = 0; t < h.size(); ++t) h[t] += own[t];
+        model.cluster_[static_cast<std::size_t>(first + c)] =
+            static_cast<std::uint8_t>(model.tables_.size());
+      }
+      if (std::all_of(h.begin(), h.end(), [](std::uint64_t c) { return c == 0; })) h[0] = 1;
+      Table table;
+      normalise(h, table.frequency);
+      model.tables_.push_back(table);
+    }
+  }
+  model.set_starts();
+  return model;
+}
+
+void RansModel::set_starts() {
+  for (Table& table : tables_) {
+    std::uint16_t start = 0;
+    for (std::size_t t = 0; t < table.frequency.size(); ++t) {
+      table.start[t] = start;
+      start = static_cast<std::uint16_t>(start + table.frequency[t]);
+    }
+  }
+}
+
+// Per context one bit "a new cluster begins"; per cluster the number of tokens up to the last that
+// occurs (8 bits), and for each its frequency as width (4 bits) and the bits below the leading one.
+void RansModel::write(std::vector<std::byte>& out) const {
+  BitWriter bits(out);
+  for (std::size_t c = 0; c < kRansContexts; ++c) {
+    bits.put(c > 0 && cluster_[c] != cluster_[c - 1] ? 1 : 0, 1);
+  }
+  for (const Table& table : tables_) {
+    std::size_t tokens = table.frequency.size();
+    while (table.frequency[tokens - 1] == 0) --tokens;
+    bits.put(tokens, 8);
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const std::uint32_t f = table.frequency[t];
+      const int width = static_cast<int>(std::bit_width(f));
+      bits.put(static_cast<std::uint64_t>(width), 4);
+      if (width > 1) bits.put(f & ((1U << (width - 1)) - 1), width - 1);
+    }
+  }
+  bits.flush();
+}
+
+RansModel RansModel::read(std::span<const std::byte> bytes) {
+  RansModel model;
+  BitReader bits(bytes);
+  std::uint8_t cluster = 0;
+  for (std::size_t c = 0; c < kRansContexts; ++c) {
+    cluster = static_cast<std::uint8_t>(cluster + bits.get(1));
+    model.cluster_[c] = cluster;
+  }
+  if (model.cluster_[0] != 0) {
+    throw Error(ErrorCode::kCorrupt, "rANS tables: the first cluster is not the first");
+  }
+  model.tables_.resize(static_cast<std::size_t>(cluster) + 1);
+  for (Table& table : model.tables_) {
+    const std::size_t tokens = bits.get(8);
+    if (tokens == 0 || tokens > table.frequency.size()) {
+      throw Error(ErrorCode::kCorrupt, "rANS tables: " + std::to_string(tokens) +
+                                           " tokens; expected 1 to " +
+                                           std::to_string(table.frequency.size()));
+    }
+    std::uint32_t sum = 0;
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const int width = static_cast<int>(bits.get(4));
+      std::uint32_t f = width == 0 ? 0 : 1;
+      if (width > 1) f = 1U << (width - 1) | static_cast<std::uint32_t>(bits.get(width - 1));
+      sum += f;
+      table.frequency[t] = static_cast<std::uint16_t>(f);
+    }
+    if (sum != kRansTotal) {
+      throw Error(ErrorCode::kCorrupt, "rANS tables: frequencies sum to " + std::to_string(sum) +
+                                           "; expected " + std::to_string(kRansTotal));
+    }
+  }
+  bits.expect_end();
+  model.set_starts();
+  return model;
+}
+
+void RansModel::prepare_decoding() {
+  slots_.resize(tables_.size() * kRansTotal);
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    std::uint32_t* slot = slots_.data() + i * kRansTotal;
+    for (std::size_t t = 0; t < kRansTokens; ++t) {
+      const std::uint32_t f = tables_[i].frequency[t];
+      for (std::uint32_t offset = 0; offset < f; ++offset) {
+        *slot++ = (f - 1) | offset << 12 | static_cast<std::uint32_t>(t) << 24;
+      }
+    }
+  }
+  for (std::size_t c = 0; c < kRansContexts; ++c)
+    slot_offset_[c] = cluster_[c] * std::size_t{kRansTotal};
+}
+
+}  // namespace tamis::codec

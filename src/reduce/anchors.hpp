@@ -1,0 +1,26 @@
+// The coarser grids of a field, from the last few nodes up to the anchors of the finest grid. They
+// are a small fraction of the data, always Rice coded, and kept in one section.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "reduce/bit_map.hpp"
+#include "reduce/grid.hpp"
+
+namespace tamis::reduce {
+
+/// Encodes the anchors of `finest` (one a tile, in tile order). `voids` marks those without a code.
+/// Returns the bytes and replaces `anchors` by what the decoder will see.
+template <typename I>
+std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+                                      std::vector<I>& anchors);
+
+/// The inverse. Throws Error(kCorrupt).
+template <typename I>
+std::vector<I> decode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+                              std::span<const std::byte> bytes);
+
+}  // namespace tamis::reduce

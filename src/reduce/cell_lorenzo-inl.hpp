@@ -1,0 +1,218 @@
+// Lorenzo cells: values are rounded to the lattice of the step itself, so that the prediction needs
+// no reconstruction and both directions are differences or sums of whole rows. Boundary values of
+// neighbouring cells are rounded to that lattice first. (Include guard toggles per target.)
+#if defined(TAMIS_REDUCE_CELL_LORENZO_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAMIS_REDUCE_CELL_LORENZO_INL_HPP_
+#undef TAMIS_REDUCE_CELL_LORENZO_INL_HPP_
+#else
+#define TAMIS_REDUCE_CELL_LORENZO_INL_HPP_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "reduce/cell.hpp"
+#include "reduce/cell_rows-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis::reduce {
+namespace HWY_NAMESPACE {
+
+// Walks the rows of a cell in raster order; `scaled` holds its values in units of the step.
+template <typename I>
+class LorenzoRows {
+ public:
+  LorenzoRows(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule)
+      : work_(work), shape_(shape), step_(static_cast<I>(rule.step)) {
+    for (int axis = 0; axis < 3; ++axis) {  // axis 0 = x
+      const int k = shape.rank - 1 - axis;
+      present_[axis] = k >= 0;
+      open_[axis] = k >= 0 ? shape.open(k) : 1;
+    }
+    row_ = shape.tile + 1;
+    plane_ = row_ * row_;
+    const std::int64_t width = shape.tile + 2 * kRowSlack;
+    for (int i = 0; i < kScratchRows; ++i) rows_[i] = work.rows.data() + i * width;
+  }
+
+  // Boundary at the low side in units of the step; the far side takes no part.
+  void scale_boundary() {
+    const int nz = present_[2] ? open_[2] + 1 : 1;
+    const int ny = present_[1] ? open_[1] + 1 : 1;
+    for (int z = 0; z < nz; ++z) {
+      for (int y = 0; y < ny; ++y) {
+        const bool face = (present_[2] && z == 0) || (present_[1] && y == 0);
+        const std::int64_t at = z * plane_ + y * row_;
+        for (int x = 0; x < (face ? open_[0] + 1 : 1); ++x) {
+          work_.scaled[at + x] = divide_nearest(work_.values[at + x], step_);
+        }
+      }
+    }
+  }
+
+  // What the rows above and behind contribute: value - left = code + inherited. Writes open_[0].
+  void inherited(std::int64_t at, I* out) const {
+    const I* v = work_.scaled.data() + at;
+    const int n = open_[0];
+    if (present_[2]) {
+      for (int i = 0; i < n; ++i) {
+        out[i] = wrap_sub(wrap_add(difference(v + i - row_), difference(v + i - plane_)),
+                          difference(v + i - plane_ - row_));
+      }
+    } else if (present_[1]) {
+      for (int i = 0; i < n; ++i) out[i] = difference(v + i - row_);
+    } else {
+      std::fill_n(out, n, I{0});
+    }
+  }
+
+  // Contexts from the codes of the rows above and behind, which `codes` keeps as magnitudes.
+  void contexts(int z, int y, float inverse, std::uint8_t* out) const {
+    const int n = open_[0];
+    I* sum = rows_[5];
+    const I* above = magnitudes(z, y - 1);
+    const I* behind = magnitudes(z - 1, y);
+    for (int i = 0; i < n; ++i) {
+      sum[i] = wrap_mul(wrap_add(above ? above[i] : I{0}, behind ? behind[i] : I{0}), step_);
+    }
+    if (present_[2] && (above == nullptr) != (behind == nullptr)) {
+      for (int i = 0; i < n; ++i) sum[i] = wrap_mul<I>(sum[i], 2);
+    }
+    row_contexts(sum, n, inverse, 0, out);
+  }
+
+  // Rows of code magnitudes live in the level pool, which a Lorenzo cell does not use otherwise.
+  I* magnitudes(int z, int y) const {
+    if ((present_[1] && y < 1) || (present_[2] && z < 1)) return nullptr;
+    if (!present_[1] && y < 0) return nullptr;
+    if (!present_[2] && z < 0) return nullptr;
+    const int slot = present_[2] ? (z & 1) * (open_[1] + 1) + y : (y & 1);
+    return work_.levels.data() + std::int64_t{slot} * (open_[0] + kRowSlack);
+  }
+
+  template <typename Fn>
+  void open_rows(const Fn& fn) {
+    const int z0 = present_[2] ? 1 : 0;
+    const int y0 = present_[1] ? 1 : 0;
+    for (int z = z0; z < z0 + open_[2]; ++z) {
+      for (int y = y0; y < y0 + open_[1]; ++y) fn(z, y, z * plane_ + y * row_ + 1);
+    }
+  }
+
+  // Copies a finished row to `values`.
+  void publish(std::int64_t at) const {
+    const I* v = work_.scaled.data() + at;
+    for (int i = 0; i < open_[0]; ++i) work_.values[at + i] = wrap_mul(v[i], step_);
+  }
+
+  int width() const { return open_[0]; }
+  I* row(int i) const { return rows_[i]; }
+
+ private:
+  static I difference(const I* v) { return wrap_sub(v[0], v[-1]); }
+
+  CellWorkspace<I>& work_;
+  CellShape shape_;
+  I step_;
+  bool present_[3] = {};
+  int open_[3] = {};
+  std::int64_t row_ = 0;
+  std::int64_t plane_ = 0;
+  I* rows_[kScratchRows] = {};
+};
+
+template <typename I>
+void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule,
+                    bool masked, CodeSink<I>& sink) {
+  if (shape.open_count() == 0) return;
+  LorenzoRows<I> rows(work, shape, rule);
+  const I step = static_cast<I>(rule.step);
+  const float inverse = 1.0F / static_cast<float>(rule.step);
+  const int n = rows.width();
+  rows.scale_boundary();
+  rows.open_rows([&](int z, int y, std::int64_t at) {
+    I* v = work.scaled.data() + at;
+    const I* x = work.input.data() + at;
+    const std::uint8_t* valid = masked ? work.valid.data() + at : nullptr;
+    I* inherited = rows.row(0);
+    I* codes = rows.row(1);
+    rows.inherited(at, inherited);
+    if (valid == nullptr) {
+      for (int i = 0; i < n; ++i) v[i] = divide_nearest(x[i], step);
+      for (int i = 0; i < n; ++i) codes[i] = wrap_sub(wrap_sub(v[i], v[i - 1]), inherited[i]);
+    } else {
+      for (int i = 0; i < n; ++i) {
+        const I predicted = wrap_add(v[i - 1], inherited[i]);
+        v[i] = valid[i] ? divide_nearest(x[i], step) : predicted;
+        codes[i] = wrap_sub(v[i], predicted);
+      }
+    }
+    std::uint8_t* contexts = nullptr;
+    if (sink.fine_context != nullptr) {
+      contexts = work.contexts.data();
+      rows.contexts(z, y, inverse, contexts);
+      I* sizes = rows.magnitudes(z, y);
+      for (int i = 0; i < n; ++i) sizes[i] = magnitude(codes[i]);
+    }
+    for (int i = 0; i < n; ++i) {
+      if (valid != nullptr && !valid[i]) continue;
+      *sink.fine++ = codes[i];
+      if (contexts != nullptr) *sink.fine_context++ = contexts[i];
+    }
+    rows.publish(at);
+  });
+}
+
+template <typename I>
+void decode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule,
+                    bool masked, CodeSource<I>& source) {
+  if (shape.open_count() == 0) return;
+  LorenzoRows<I> rows(work, shape, rule);
+  const float inverse = 1.0F / static_cast<float>(rule.step);
+  const int n = rows.width();
+  rows.scale_boundary();
+  rows.open_rows([&](int z, int y, std::int64_t at) {
+    I* v = work.scaled.data() + at;
+    const std::uint8_t* valid = masked ? work.valid.data() + at : nullptr;
+    I* inherited = rows.row(0);
+    rows.inherited(at, inherited);
+    const bool wants_contexts = source.decoded == nullptr;
+    std::uint8_t* contexts = work.contexts.data();
+    if (wants_contexts) rows.contexts(z, y, inverse, contexts);
+    int count = n;
+    if (valid != nullptr) {
+      count = 0;
+      for (int i = 0; i < n; ++i) {
+        if (!valid[i]) continue;
+        if (wants_contexts) contexts[count] = contexts[i];
+        ++count;
+      }
+    }
+    const I* codes = rows.row(2);
+    if (source.decoded != nullptr) {
+      codes = source.decoded;
+      source.decoded += count;
+    } else {
+      source.reader->read(rows.row(2), count, contexts);
+    }
+    I* spread = rows.row(1);
+    for (int i = 0; i < n; ++i) spread[i] = valid == nullptr || valid[i] ? *codes++ : I{0};
+    if (wants_contexts) {
+      I* sizes = rows.magnitudes(z, y);
+      for (int i = 0; i < n; ++i) sizes[i] = magnitude(spread[i]);
+    }
+    I left = v[-1];
+    for (int i = 0; i < n; ++i) {
+      left = wrap_add(left, wrap_add(spread[i], inherited[i]));
+      v[i] = left;
+    }
+    rows.publish(at);
+  });
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,131 @@
+// The check of reconstructed rows. A rounded difference below the bound proves that the exact one
+// is within it, since rounding is monotonic; only a tie needs the exact difference.
+#include "reduce/field_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace tamis::reduce {
+
+namespace {
+
+template <typename T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+// |x - r| <= bound exactly, for |x - r| that rounds to the bound.
+bool tie_holds(double x, double r, double bound) {
+  const double high = std::max(x, r);
+  const double low = std::min(x, r);
+  const double difference = high - low;
+  // Two-sum (Knuth): the part that rounding dropped.
+  const double back = difference - high;
+  const double error = (high - (difference - back)) + (-low - back);
+  return difference < bound || (difference == bound && error <= 0);
+}
+
+}  // namespace
+
+template <typename T>
+bool point_holds(const PointCheck& check, T x, T r) {
+  if (bits_of(x) == bits_of(r)) return true;
+  const double a = static_cast<double>(x);
+  const double b = static_cast<double>(r);
+  switch (check.kind) {
+    case PointCheck::Kind::kExact:
+      return false;
+    case PointCheck::Kind::kAbsolute: {
+      if (!std::isfinite(a)) return false;
+      const double error = std::fabs(a - b);
+      return error < check.bound || (error == check.bound && tie_holds(a, b, check.bound));
+    }
+    case PointCheck::Kind::kPointwise: {
+      if (!std::isfinite(a) || a == 0 || std::signbit(a) != std::signbit(b)) return false;
+      // Rounding of the product is covered by asking for a little less.
+      const double allowed = check.bound * std::fabs(a) * (1 - 0x1p-50);
+      return std::fabs(a - b) < allowed;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+bool row_holds(const PointCheck& check, const T* x, const T* r, int count) {
+  if (check.kind == PointCheck::Kind::kAbsolute) {
+    return within_bound(x, r, count, check.bound);
+  }
+  if (check.kind == PointCheck::Kind::kExact) {
+    return std::memcmp(x, r, static_cast<std::size_t>(count) * sizeof(T)) == 0;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!point_holds(check, x[i], r[i])) return false;
+  }
+  return true;
+}
+
+template <typename T, typename I>
+void FieldRows<T, I>::accept(std::int64_t first, std::int64_t stride, int count, const I* values) {
+  constexpr int kPiece = 256;
+  std::array<T, kPiece> decoded;
+  std::array<T, kPiece> gathered;
+  const bool magnitudes = map_.kind == MapKind::kLogarithm;
+  for (int at = 0; at < count; at += kPiece) {
+    const int n = std::min(kPiece, count - at);
+    const std::int64_t begin = first + at * stride;
+    map_.reconstruct(values + at, n, decoded.data());
+    const T* original = data_ + (begin - begin_);
+    const T* x = original;
+    if (stride != 1 || magnitudes) {
+      for (int i = 0; i < n; ++i) {
+        const T value = original[i * stride];
+        gathered[static_cast<std::size_t>(i)] = magnitudes ? std::fabs(value) : value;
+      }
+      x = gathered.data();
+    }
+    if (error_scale_ > 0) add_errors(x, decoded.data(), begin, stride, n);
+    if (row_holds(check_, x, decoded.data(), n)) continue;
+    for (int i = 0; i < n; ++i) {
+      const std::int64_t index = begin + i * stride;
+      if (voids_ != nullptr && voids_->get(index)) continue;
+      if (point_holds(check_, x[i], decoded[static_cast<std::size_t>(i)])) continue;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!over_limit()) patches_.push_back({index, bits_of(original[i * stride])});
+    }
+  }
+}
+
+template <typename T, typename I>
+void FieldRows<T, I>::add_errors(const T* x, const T* r, std::int64_t begin, std::int64_t stride,
+                                 int count) {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < count; ++i) {
+    if (voids_ != nullptr && voids_->get(begin + i * stride)) continue;
+    const double error = (static_cast<double>(x[i]) - static_cast<double>(r[i])) / error_scale_;
+    // A point that misses the bound is patched and then exact.
+    if (std::fabs(error) <= 1) sum += static_cast<std::uint64_t>(std::ceil(error * error * 0x1p24));
+  }
+  squared_errors_ += sum;
+}
+
+template <typename T, typename I>
+std::vector<Patch> FieldRows<T, I>::take_patches() {
+  std::sort(patches_.begin(), patches_.end(),
+            [](const Patch& a, const Patch& b) { return a.index < b.index; });
+  return std::move(patches_);
+}
+
+template bool point_holds(const PointCheck&, float, float);
+template bool point_holds(const PointCheck&, double, double);
+template bool row_holds(const PointCheck&, const float*, const float*, int);
+template bool row_holds(const PointCheck&, const double*, const double*, int);
+template class FieldRows<float, std::int32_t>;
+template class FieldRows<float, std::int64_t>;
+template class FieldRows<double, std::int32_t>;
+template class FieldRows<double, std::int64_t>;
+
+}  // namespace tamis::reduce

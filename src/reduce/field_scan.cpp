@@ -1,0 +1,159 @@
+// Range and fill detection. A value is taken for a fill when it is an extreme of the field, is one
+// of the values in common use, and lies far from everything else.
+#include "reduce/field_scan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace tamis::reduce {
+
+namespace {
+
+// Defaults of netCDF (9.96921e36), CMIP (1e20), GrADS and Ferret (-1e34, 1e34), and others met in
+// files. The second group is plausible data, so it must lie clearly apart to count.
+constexpr std::array<double, 9> kAlwaysFill = {
+    9.969209968386869e36, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e36, 1e35};
+constexpr std::array<double, 11> kPossibleFill = {
+    -9999, -999, -99999, -999999, 9999, 99999, 999999, -32768, -32767, -1073741824, -2147483648.0};
+
+template <typename T>
+bool listed(const auto& list, T value) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](double v) { return static_cast<T>(v) == value; });
+}
+
+template <typename T>
+struct Tally {
+  T low = std::numeric_limits<T>::infinity();
+  T high = -std::numeric_limits<T>::infinity();
+  std::int64_t nan = 0;
+  std::int64_t infinite = 0;
+  std::int64_t zero = 0;
+  std::int64_t negative = 0;  // sign bit set, -0 included
+  std::int64_t negative_zero = 0;
+  std::int64_t low_count = 0;
+  std::int64_t high_count = 0;
+  std::int64_t masked = 0;
+  T first_nan = 0;
+
+  void add(T v) {
+    if (!std::isfinite(v)) {
+      if (std::isnan(v)) {
+        if (nan++ == 0) first_nan = v;
+      } else {
+        ++infinite;
+      }
+      negative += std::signbit(v) ? 1 : 0;
+      return;
+    }
+    if (v <= low) {
+      low_count = v == low ? low_count + 1 : 1;
+      low = v;
+    }
+    if (v >= high) {
+      high_count = v == high ? high_count + 1 : 1;
+      high = v;
+    }
+    const bool sign = std::signbit(v);
+    negative += sign ? 1 : 0;
+    zero += v == 0 ? 1 : 0;
+    negative_zero += v == 0 && sign ? 1 : 0;
+  }
+};
+
+template <typename T>
+Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill) {
+  Tally<T> t;
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (fill && is_fill(data[i], *fill)) {
+        ++t.masked;
+        if (std::isnan(data[i])) ++t.nan;
+        if (std::isinf(data[i])) ++t.infinite;
+      } else {
+        t.add(data[i]);
+      }
+    }
+  });
+  return t;
+}
+
+// Is `candidate`, an extreme that occurs `count` times, a fill beside values in [low, high]?
+template <typename T>
+bool stands_apart(T candidate, std::int64_t count, T low, T high) {
+  const double c = static_cast<double>(candidate);
+  if (low > high) return false;  // nothing else
+  const double magnitude =
+      std::max(std::fabs(static_cast<double>(low)), std::fabs(static_cast<double>(high)));
+  if (listed(kAlwaysFill, candidate)) return std::fabs(c) > 1e4 * magnitude;
+  if (!listed(kPossibleFill, candidate) || count < 2) return false;
+  const double range = static_cast<double>(high) - static_cast<double>(low);
+  const double gap =
+      c < static_cast<double>(low) ? static_cast<double>(low) - c : c - static_cast<double>(high);
+  return gap > 2 * range && gap > 0.5 * std::fabs(c);
+}
+
+}  // namespace
+
+template <typename T>
+bool is_fill(T value, T fill) {
+  return std::isnan(fill) ? std::isnan(value) : value == fill;
+}
+
+template <typename T>
+FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
+                        std::optional<double> declared, bool detect) {
+  FieldScan<T> scan;
+  if (declared) scan.fill = static_cast<T>(*declared);
+  Tally<T> t = tally<T>(pieces, scan.fill);
+  if (scan.fill && std::isnan(*scan.fill) && t.first_nan != t.first_nan) scan.fill = t.first_nan;
+  if (!scan.fill && detect) {
+    std::optional<T> found;
+    if (t.nan > 0) {
+      found = t.first_nan;
+    } else if (t.low < t.high) {
+      for (const bool use_high : {true, false}) {
+        const T candidate = use_high ? t.high : t.low;
+        if (!listed(kAlwaysFill, candidate) && !listed(kPossibleFill, candidate)) continue;
+        const Tally<T> rest = tally<T>(pieces, candidate);
+        if (!stands_apart(candidate, use_high ? t.high_count : t.low_count, rest.low, rest.high)) {
+          continue;
+        }
+        found = candidate;
+        break;
+      }
+    }
+    if (found) {
+      scan.fill = found;
+      scan.fill_detected = true;
+      t = tally<T>(pieces, scan.fill);
+    }
+  }
+  scan.masked_count = t.masked;
+  scan.valid_count = count - t.masked;
+  scan.nonfinite_count = t.nan + t.infinite;
+  scan.zero_count = t.zero;
+  scan.has_negative = t.negative > 0;
+  scan.has_negative_zero = t.negative_zero > 0;
+  if (t.low <= t.high) {
+    scan.min_value = static_cast<double>(t.low);
+    scan.max_value = static_cast<double>(t.high);
+    scan.max_magnitude = std::max(std::fabs(scan.min_value), std::fabs(scan.max_value));
+  } else {
+    scan.min_value = scan.max_value = std::numeric_limits<double>::quiet_NaN();
+  }
+  return scan;
+}
+
+template bool is_fill(float, float);
+template bool is_fill(double, double);
+template FieldScan<float> scan_field(const EachPiece<float>&, std::int64_t, std::optional<double>,
+                                     bool);
+template FieldScan<double> scan_field(const EachPiece<double>&, std::int64_t, std::optional<double>,
+                                      bool);
+
+}  // namespace tamis::reduce

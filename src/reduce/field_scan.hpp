@@ -1,0 +1,43 @@
+// One look at a field before it is encoded: range of the finite values, fill values, special
+// values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "reduce/bit_map.hpp"
+#include "tamis/tensor.hpp"
+
+namespace tamis::reduce {
+
+/// Calls fn(first linear index, count, data) for consecutive pieces of the field, in order.
+template <typename T>
+using EachPiece =
+    std::function<void(const std::function<void(std::int64_t, std::int64_t, const T*)>&)>;
+
+template <typename T>
+struct FieldScan {
+  double min_value = 0;  // of finite, unmasked values; NaN when there are none
+  double max_value = 0;
+  double max_magnitude = 0;
+  std::int64_t valid_count = 0;      // unmasked points
+  std::int64_t nonfinite_count = 0;  // masked ones included
+  bool has_negative_zero = false;
+  bool has_negative = false;    // among unmasked values, -0 included
+  std::int64_t zero_count = 0;  // unmasked, both signs
+  std::optional<T> fill;        // bits of the masked points
+  bool fill_detected = false;
+  std::int64_t masked_count = 0;
+};
+
+/// `declared` NaN matches every NaN; the most common NaN becomes the fill, others are patched.
+template <typename T>
+FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
+                        std::optional<double> declared, bool detect);
+
+/// True for the points that the mask covers.
+template <typename T>
+bool is_fill(T value, T fill);
+
+}  // namespace tamis::reduce

@@ -1,0 +1,195 @@
+// Index arithmetic of tiles, cells and chunks, and the store of boundary values.
+#include "reduce/grid.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tamis::reduce {
+
+int default_tile(int active_axes) { return active_axes <= 1 ? 4096 : active_axes == 2 ? 64 : 16; }
+
+Grid::Grid(const Extents& extents, const GridPlan& plan) : extents_(extents), plan_(plan) {
+  strides_ = extents.contiguous_strides();
+  for (int d = 0; d < extents.rank(); ++d) {
+    if (plan.active_mask >> d & 1U) active_[active_count_++] = d;
+  }
+  tile_ = default_tile(active_count_);
+  tile_grid_ = extents;
+  for (int k = 0; k < active_count_; ++k) {
+    auto& n = tile_grid_[active_[k]];
+    n = (n + tile_ - 1) / tile_;
+  }
+  tile_strides_ = tile_grid_.contiguous_strides();
+  tile_count_ = tile_grid_.element_count();
+  node_count_ = extents.element_count();
+  cut_chunks();
+}
+
+void Grid::cut_chunks() {
+  if (tile_count_ == 0) return;
+  const std::int64_t rows = tile_grid_[0];
+  const std::int64_t per_row = tile_count_ / rows;
+  const std::int64_t layer_rows = std::max<std::int64_t>(1, (kLayerTiles + per_row - 1) / per_row);
+  const std::int64_t thickness = (plan_.active_mask & 1U) != 0 ? tile_ : 1;
+  for (std::int64_t row = 0; row < rows; row += layer_rows) {
+    const std::int64_t end = std::min(rows, row + layer_rows);
+    const std::int64_t first = row * per_row;
+    const std::int64_t tiles = (end - row) * per_row;
+    const std::int64_t parts = (tiles + kChunkTiles - 1) / kChunkTiles;
+    Layer layer;
+    layer.rows = {row * thickness, std::min(extents_[0], end * thickness)};
+    layer.chunks.begin = static_cast<std::int64_t>(chunks_.size());
+    for (std::int64_t i = 0; i < parts; ++i) {
+      chunks_.push_back({first + tiles * i / parts, first + tiles * (i + 1) / parts});
+    }
+    layer.chunks.end = static_cast<std::int64_t>(chunks_.size());
+    layers_.push_back(layer);
+  }
+}
+
+Extents Grid::tile_coordinates(std::int64_t index) const {
+  Extents at = tile_grid_;
+  for (int d = 0; d < tile_grid_.rank(); ++d) {
+    at[d] = index / tile_strides_[d];
+    index %= tile_strides_[d];
+  }
+  return at;
+}
+
+Grid::Tile Grid::tile_at(std::int64_t index) const {
+  Tile tile;
+  tile.index = index;
+  const Extents at = tile_coordinates(index);
+  int k = 0;
+  for (int d = 0; d < extents_.rank(); ++d) {
+    if (k < active_count_ && active_[k] == d) {
+      const std::int64_t begin = at[d] * tile_;
+      tile.origin += begin * strides_[d];
+      tile.nodes[k] = static_cast<int>(std::min<std::int64_t>(tile_ + 1, extents_[d] - begin));
+      tile.neighbour[k] = tile.nodes[k] == tile_ + 1 ? tile_strides_[d] : 0;
+      ++k;
+    } else {
+      tile.origin += at[d] * strides_[d];
+    }
+  }
+  return tile;
+}
+
+CellShape Grid::cell_shape(const Tile& tile, int mask) const {
+  CellShape shape;
+  shape.tile = tile_;
+  for (int k = 0; k < active_count_; ++k) {
+    if (mask >> k & 1) shape.nodes[shape.rank++] = tile.nodes[k];
+  }
+  return shape;
+}
+
+CellRule Grid::cell_rule(Predictor predictor, std::int64_t step, int mask) const {
+  CellRule rule;
+  rule.predictor = predictor;
+  rule.step = step;
+  int next = 0;
+  for (int i = 0; i < active_count_; ++i) {
+    const int k = plan_.order[static_cast<std::size_t>(i)];
+    if ((mask >> k & 1) == 0) continue;
+    // Position of active axis k among the free ones.
+    rule.axis_order[next++] =
+        static_cast<std::uint8_t>(std::popcount(static_cast<unsigned>(mask & ((1 << k) - 1))));
+  }
+  // Axes that the cell does not have come first, where they are skipped.
+  std::rotate(rule.axis_order, rule.axis_order + next, rule.axis_order + kMaxCellRank);
+  for (int i = 0; i < kMaxCellRank - next; ++i) {
+    rule.axis_order[i] = static_cast<std::uint8_t>(next + i);
+  }
+  return rule;
+}
+
+std::vector<Grid> coarser_grids(const Grid& finest) {
+  std::vector<Grid> grids;
+  const Grid* last = &finest;
+  while (!(last->tile_grid() == last->extents())) {
+    grids.emplace_back(last->tile_grid(), finest.plan());
+    last = &grids.back();
+  }
+  return grids;
+}
+
+template <typename I>
+Skeleton<I>::Skeleton(const Grid& grid) : grid_(&grid) {
+  for (int mask = 0; mask < grid.full_mask(); ++mask) {
+    offset_[static_cast<std::size_t>(mask)] = per_tile_;
+    std::int64_t size = 1;
+    for (int k = 0; k < std::popcount(static_cast<unsigned>(mask)); ++k) size *= grid.tile() - 1;
+    per_tile_ += size;
+  }
+  values_.resize(static_cast<std::size_t>(per_tile_ * grid.tile_count()));
+}
+
+template <typename I>
+void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>& values) const {
+  const int side = grid_->tile();
+  std::int64_t natural[kMaxCellRank] = {};
+  std::int64_t stride = 1;
+  for (int k = grid_->active_count() - 1; k >= 0; --k) {
+    if ((mask >> k & 1) == 0) continue;
+    natural[k] = stride;
+    stride *= side + 1;
+  }
+  // Free axes of the bounding cell are a proper subset of ours; the others sit at 0 or at the far
+  // side, which the upper neighbour owns.
+  for (int free = (mask - 1) & mask;; free = (free - 1) & mask) {
+    const int fixed = mask & ~free;
+    int axes[2] = {-1, -1};  // outer, inner
+    for (int k = 0; k < grid_->active_count(); ++k) {
+      if ((free >> k & 1) == 0) continue;
+      axes[0] = axes[1];
+      axes[1] = k;
+    }
+    const auto open = [&](int k) { return k < 0 ? 1 : std::min(tile.nodes[k], side) - 1; };
+    const int outer = open(axes[0]);
+    const int inner = open(axes[1]);
+    for (int far = fixed;; far = (far - 1) & fixed) {
+      std::int64_t owner = tile.index;
+      std::int64_t at = 0;
+      bool exists = true;
+      for (int k = 0; k < grid_->active_count(); ++k) {
+        if (far >> k & 1) {
+          exists = exists && tile.neighbour[k] != 0;
+          owner += tile.neighbour[k];
+          at += side * natural[k];
+        } else if (free >> k & 1) {
+          at += natural[k];
+        }
+      }
+      if (exists) {
+        const I* from = cell(owner, free);
+        for (int i = 0; i < outer; ++i) {
+          I* to = values.data() + at + (axes[0] >= 0 ? i * natural[axes[0]] : 0);
+          const I* row = from + std::int64_t{i} * (side - 1);
+          const std::int64_t step = axes[1] >= 0 ? natural[axes[1]] : 0;
+          for (int j = 0; j < inner; ++j) to[j * step] = row[j];
+        }
+      }
+      if (far == 0) break;
+    }
+    if (free == 0) break;
+  }
+}
+
+template <typename I>
+void Skeleton<I>::store(const Grid::Tile& tile, int mask, const std::vector<I>& values) {
+  const CellShape shape = grid_->cell_shape(tile, mask);
+  const int side = grid_->tile();
+  I* to = cell(tile.index, mask);
+  const int outer = shape.rank == 2 ? shape.open(0) : 1;
+  const int inner = shape.open(shape.rank - 1);
+  for (int i = 0; i < outer; ++i) {
+    const I* from = values.data() + (shape.rank == 2 ? std::int64_t{i + 1} * (side + 1) : 0) + 1;
+    std::copy_n(from, std::max(inner, 0), to + std::int64_t{i} * (side - 1));
+  }
+}
+
+template class Skeleton<std::int32_t>;
+template class Skeleton<std::int64_t>;
+
+}  // namespace tamis::reduce

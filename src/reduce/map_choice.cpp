@@ -1,0 +1,240 @@
+// Lattices and palettes are guessed from a sample and then verified on every value.
+#include "reduce/map_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <unordered_set>
+
+namespace tamis::reduce {
+
+namespace {
+
+constexpr std::int64_t kSample = 4096;
+constexpr std::size_t kMaxPalette = 4096;
+constexpr std::int64_t kPatchShare = 4096;         // a map may miss one value in so many
+constexpr double kNarrowLimit = 268435456.0;       // 2^28
+constexpr double kWideLimit = 2251799813685248.0;  // 2^51: the map divides in double
+
+template <typename T>
+bool usable(const FieldScan<T>& scan, T value) {
+  return std::isfinite(value) && !(scan.fill && is_fill(value, *scan.fill));
+}
+
+template <typename T>
+double half_ulp(double magnitude) {
+  const T value = static_cast<T>(magnitude);
+  return 0.5 * (static_cast<double>(std::nextafter(value, std::numeric_limits<T>::infinity())) -
+                static_cast<double>(value));
+}
+
+template <typename T>
+std::vector<double> sample_values(const EachPiece<T>& pieces, const FieldScan<T>& scan) {
+  std::vector<double> sample;
+  const std::int64_t stride = std::max<std::int64_t>(1, scan.valid_count / kSample);
+  std::int64_t seen = 0;
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (!usable(scan, data[i])) continue;
+      if (seen++ % stride == 0) sample.push_back(static_cast<double>(data[i]));
+    }
+  });
+  std::sort(sample.begin(), sample.end());
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+  return sample;
+}
+
+// Largest spacing that divides all gaps of the sorted sample up to `tolerance`; 0 when it would be
+// below `least`. Euclid's algorithm on reals.
+double common_spacing(const std::vector<double>& sample, double tolerance, double least) {
+  double spacing = 0;
+  for (std::size_t i = 1; i < sample.size(); ++i) {
+    const double gap = sample[i] - sample[i - 1];
+    if (gap <= tolerance) continue;
+    if (spacing == 0) {
+      spacing = gap;
+      continue;
+    }
+    double x = std::max(gap, spacing);
+    double y = std::min(gap, spacing);
+    while (y > tolerance) {
+      const double rest = std::fabs(x - y * std::nearbyint(x / y));
+      x = y;
+      y = rest;
+    }
+    spacing = x;
+    if (spacing < least) return 0;
+  }
+  return spacing;
+}
+
+// Share of values that a map misses is small, and all its integers fit.
+template <typename T>
+bool map_serves(const EachPiece<T>& pieces, const FieldScan<T>& scan, const NumberMap& map,
+                const PointCheck& check) {
+  std::int64_t missed = 0;
+  const std::int64_t allowed = scan.valid_count / kPatchShare;
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    constexpr int kPiece = 512;
+    std::int32_t lattice[kPiece];
+    T decoded[kPiece];
+    for (std::int64_t at = 0; at < count && missed <= allowed; at += kPiece) {
+      const int n = static_cast<int>(std::min<std::int64_t>(kPiece, count - at));
+      map.quantise(data + at, 1, n, lattice);
+      map.reconstruct(lattice, n, decoded);
+      if (row_holds(check, data + at, decoded, n)) continue;
+      for (int i = 0; i < n; ++i) {
+        if (usable(scan, data[at + i]) && !point_holds(check, data[at + i], decoded[i])) ++missed;
+      }
+    }
+  });
+  return missed <= allowed;
+}
+
+template <typename T>
+std::optional<NumberMap> find_lattice(const EachPiece<T>& pieces, const FieldScan<T>& scan,
+                                      const std::vector<double>& sample, const PointCheck& check) {
+  if (sample.size() < 2) return std::nullopt;
+  const double ulp = 2 * half_ulp<T>(scan.max_magnitude);
+  const double tolerance = std::max(0.5 * check.bound, 2 * ulp);
+  const double least = std::max(2 * check.bound, 8 * ulp);
+  double spacing = common_spacing(sample, tolerance, least);
+  if (spacing < least) return std::nullopt;
+  // The widest gap gives the most precise spacing; short decimals and powers of two are then hit
+  // exactly by rounding to the precision of the data.
+  const double span = sample.back() - sample.front();
+  const double steps = std::nearbyint(span / spacing);
+  if (steps >= 1) spacing = span / steps;
+  if (steps >= kNarrowLimit) return std::nullopt;
+  for (const double unit : {static_cast<double>(static_cast<float>(spacing)), spacing}) {
+    for (const double offset : {0.0, sample.front()}) {
+      NumberMap map;
+      map.kind = MapKind::kLattice;
+      map.offset = offset;
+      map.unit = unit;
+      if (scan.max_magnitude / unit >= kNarrowLimit && offset == 0) continue;
+      if (map_serves(pieces, scan, map, check)) return map;
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<NumberMap> find_palette(const EachPiece<T>& pieces, const FieldScan<T>& scan,
+                                      const std::vector<double>& sample, const PointCheck& check) {
+  if (sample.size() > kMaxPalette / 2) return std::nullopt;
+  std::unordered_set<double> seen(sample.begin(), sample.end());
+  // A direct-mapped cache answers for the values that come again and again.
+  std::vector<double> cache(1024, std::numeric_limits<double>::quiet_NaN());
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    for (std::int64_t i = 0; i < count && seen.size() <= kMaxPalette; ++i) {
+      const double value = static_cast<double>(data[i]);
+      std::uint64_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      double& slot = cache[bits * 0x9e3779b97f4a7c15U >> 54];
+      if (slot == value || !usable(scan, data[i])) continue;
+      slot = value;
+      seen.insert(value == 0 ? 0.0 : value);
+    }
+  });
+  if (seen.size() > kMaxPalette || seen.size() < 2) return std::nullopt;
+  NumberMap map;
+  map.kind = MapKind::kPalette;
+  map.palette.assign(seen.begin(), seen.end());
+  std::sort(map.palette.begin(), map.palette.end());
+  // Where the bound merges neighbouring values an affine lattice does better.
+  double mean_gap =
+      (map.palette.back() - map.palette.front()) / static_cast<double>(map.palette.size() - 1);
+  if (check.kind == PointCheck::Kind::kAbsolute && mean_gap < 2 * check.bound) return std::nullopt;
+  return map;
+}
+
+template <typename T>
+NumberMap ordered_map() {
+  NumberMap map;
+  map.kind = MapKind::kOrdered;
+  map.wide = sizeof(T) == 8;
+  return map;
+}
+
+// A lattice `step` times finer than twice the bound, so that rounding to it and then to multiples
+// of the step adds up to the bound exactly. What rounding to the output type can add is set aside.
+template <typename T>
+std::optional<NumberMap> affine_map(const FieldScan<T>& scan, double bound) {
+  const double reserve = half_ulp<T>(scan.max_magnitude) * (sizeof(T) == 8 ? 4.0 : 1.0);
+  const double usable_bound = (bound - reserve) * (1 - 0x1p-40);
+  if (!(usable_bound > 0.25 * bound)) return std::nullopt;
+  NumberMap map;
+  map.kind = MapKind::kAffine;
+  const double centre = scan.min_value / 2 + scan.max_value / 2;
+  const double spread = scan.max_value / 2 - scan.min_value / 2;
+  for (const std::int64_t step : {17, 5, 3, 1}) {
+    map.step = step;
+    map.unit = 2 * usable_bound / static_cast<double>(step);
+    if (!std::isfinite(1 / map.unit) || map.unit == 0) return std::nullopt;
+    map.offset = 0;
+    if (scan.max_magnitude / map.unit < kNarrowLimit - 64) return map;
+    map.offset = static_cast<double>(static_cast<T>(centre));
+    if (spread / map.unit < kNarrowLimit - 64 * static_cast<double>(step)) return map;
+  }
+  map.wide = true;
+  map.step = 17;
+  map.unit = 2 * usable_bound / 17;
+  map.offset = static_cast<double>(static_cast<T>(centre));
+  if (!(spread / map.unit < kWideLimit)) return std::nullopt;
+  return map;
+}
+
+template <typename T>
+NumberMap logarithm_map(double bound) {
+  const int fraction_bits = std::numeric_limits<T>::digits - 1;
+  const double half = std::floor(std::min(bound, 0.5) * std::ldexp(1.0, fraction_bits));
+  if (half < 1) return ordered_map<T>();
+  NumberMap map;
+  map.kind = MapKind::kLogarithm;
+  map.wide = true;
+  map.step = 2 * static_cast<std::int64_t>(half) - 1;
+  return map;
+}
+
+}  // namespace
+
+template <typename T>
+std::vector<NumberMap> candidate_maps(const EachPiece<T>& pieces, const FieldScan<T>& scan,
+                                      const PointCheck& check) {
+  std::vector<NumberMap> maps;
+  const auto keep = [&](std::optional<NumberMap> map) {
+    if (!map) return;
+    map->dtype = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
+    maps.push_back(std::move(*map));
+  };
+  if (!(scan.min_value <= scan.max_value)) {  // nothing finite to code
+    keep(ordered_map<T>());
+    return maps;
+  }
+  if (check.kind == PointCheck::Kind::kPointwise) {
+    keep(logarithm_map<T>(check.bound));
+    return maps;
+  }
+  const std::vector<double> sample = sample_values(pieces, scan);
+  keep(find_lattice(pieces, scan, sample, check));
+  if (maps.empty()) keep(find_palette(pieces, scan, sample, check));
+  if (check.kind == PointCheck::Kind::kExact) {
+    keep(ordered_map<T>());
+    return maps;
+  }
+  std::optional<NumberMap> affine = affine_map(scan, check.bound);
+  const bool near_precision = !affine || check.bound < 8 * half_ulp<T>(scan.max_magnitude);
+  keep(std::move(affine));
+  if (near_precision) keep(ordered_map<T>());
+  return maps;
+}
+
+template std::vector<NumberMap> candidate_maps(const EachPiece<float>&, const FieldScan<float>&,
+                                               const PointCheck&);
+template std::vector<NumberMap> candidate_maps(const EachPiece<double>&, const FieldScan<double>&,
+                                               const PointCheck&);
+
+}  // namespace tamis::reduce

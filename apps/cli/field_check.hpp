@@ -27,7 +27,7 @@ struct RowRange {
 };
 
 /// Cuts [first, first + rows) into pieces of about `piece_bytes`, at multiples of 64 rows where
-/// possible, so that few of the container's blocks are decoded twice.
+/// possible (else 32, 16 ...), so that few of the container's blocks are decoded twice.
 std::vector<RowRange> cut_rows(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
                                std::int64_t piece_bytes);
 

@@ -51,6 +51,19 @@ void encode_fixed_width(const I* codes, std::int64_t count, std::vector<std::byt
 }
 
 template <typename I>
+std::uint64_t fixed_width_bits(const I* codes, std::int64_t count) {
+  using U = std::make_unsigned_t<I>;
+  std::uint64_t bits = 0;
+  for (std::int64_t at = 0; at < count; at += kPlaneGroup) {
+    const std::int64_t n = std::min<std::int64_t>(kPlaneGroup, count - at);
+    U all = 0;
+    for (std::int64_t i = 0; i < n; ++i) all |= zigzag(codes[at + i]);
+    bits += all == 0 ? 1 : 9 + static_cast<std::uint64_t>(std::bit_width(all)) * kPlaneGroup;
+  }
+  return bits;
+}
+
+template <typename I>
 void decode_fixed_width(std::span<const std::byte> bytes, std::int64_t count, I* codes) {
   using U = std::make_unsigned_t<I>;
   if (bytes.empty()) {
@@ -95,6 +108,8 @@ void decode_fixed_width(std::span<const std::byte> bytes, std::int64_t count, I*
 
 template void encode_fixed_width(const std::int32_t*, std::int64_t, std::vector<std::byte>&);
 template void encode_fixed_width(const std::int64_t*, std::int64_t, std::vector<std::byte>&);
+template std::uint64_t fixed_width_bits(const std::int32_t*, std::int64_t);
+template std::uint64_t fixed_width_bits(const std::int64_t*, std::int64_t);
 template void decode_fixed_width(std::span<const std::byte>, std::int64_t, std::int32_t*);
 template void decode_fixed_width(std::span<const std::byte>, std::int64_t, std::int64_t*);
 

@@ -17,7 +17,7 @@ namespace tamis::codec {
 inline constexpr int kRansBits = 12;  // probabilities are multiples of 2^-12
 inline constexpr std::uint32_t kRansTotal = 1U << kRansBits;
 inline constexpr std::uint32_t kRansLow = 1U << 16;  // states stay in [2^16, 2^32)
-inline constexpr int kRansContexts = 32;
+inline constexpr int kRansContexts = 64;
 inline constexpr int kMaxRansLanes = 32;
 
 /// A code is a token and some raw bits: zigzag values below 16 are tokens themselves; above, two

@@ -98,26 +98,69 @@ std::vector<int> cut_run(const RansCounts& counts, int first) {
   return begins;
 }
 
+struct Cluster {
+  Histogram histogram{};
+  std::vector<int> contexts;
+  double cost = 0;
+};
+
+// Joins the pair that saves most, whichever runs it comes from, until none saves anything.
+void merge_clusters(std::vector<Cluster>& clusters) {
+  while (clusters.size() > 1) {
+    double best_gain = -1;
+    std::size_t best_a = 0;
+    std::size_t best_b = 0;
+    for (std::size_t a = 0; a < clusters.size(); ++a) {
+      for (std::size_t b = a + 1; b < clusters.size(); ++b) {
+        Histogram joint = clusters[a].histogram;
+        for (std::size_t t = 0; t < joint.size(); ++t) joint[t] += clusters[b].histogram[t];
+        const double gain = clusters[a].cost + clusters[b].cost - cost_bits(joint);
+        if (gain > best_gain) {
+          best_gain = gain;
+          best_a = a;
+          best_b = b;
+        }
+      }
+    }
+    if (best_gain < 0) return;
+    Cluster& into = clusters[best_a];
+    const Cluster& from = clusters[best_b];
+    for (std::size_t t = 0; t < into.histogram.size(); ++t) into.histogram[t] += from.histogram[t];
+    into.contexts.insert(into.contexts.end(), from.contexts.begin(), from.contexts.end());
+    into.cost = cost_bits(into.histogram);
+    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best_b));
+  }
+}
+
 }  // namespace
 
 RansModel RansModel::build(const RansCounts& counts) {
-  RansModel model;
+  std::vector<Cluster> clusters;
   for (int first = 0; first < kRansContexts; first += kRun) {
     const std::vector<int> begins = cut_run(counts, first);
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const int end = i + 1 < begins.size() ? begins[i + 1] : kRun;
-      Histogram h{};
-      for (int c = begins[i]; c < end; ++c) {
-        const auto& own = counts[static_cast<std::size_t>(first + c)];
-        for (std::size_t t = 0; t < h.size(); ++t) h[t] += own[t];
-        model.cluster_[static_cast<std::size_t>(first + c)] =
-            static_cast<std::uint8_t>(model.tables_.size());
+      Cluster cluster;
+      for (int c = first + begins[i]; c < first + end; ++c) {
+        const auto& own = counts[static_cast<std::size_t>(c)];
+        for (std::size_t t = 0; t < own.size(); ++t) cluster.histogram[t] += own[t];
+        cluster.contexts.push_back(c);
       }
-      if (std::all_of(h.begin(), h.end(), [](std::uint64_t c) { return c == 0; })) h[0] = 1;
-      Table table;
-      normalise(h, table.frequency);
-      model.tables_.push_back(table);
+      cluster.cost = cost_bits(cluster.histogram);
+      clusters.push_back(std::move(cluster));
     }
+  }
+  merge_clusters(clusters);
+  RansModel model;
+  for (Cluster& cluster : clusters) {
+    Histogram& h = cluster.histogram;
+    if (std::all_of(h.begin(), h.end(), [](std::uint64_t c) { return c == 0; })) h[0] = 1;
+    for (const int c : cluster.contexts) {
+      model.cluster_[static_cast<std::size_t>(c)] = static_cast<std::uint8_t>(model.tables_.size());
+    }
+    Table table;
+    normalise(h, table.frequency);
+    model.tables_.push_back(table);
   }
   model.set_starts();
   return model;
@@ -133,12 +176,19 @@ void RansModel::set_starts() {
   }
 }
 
-// Per context one bit "a new cluster begins"; per cluster the number of tokens up to the last that
-// occurs (8 bits), and for each its frequency as width (4 bits) and the bits below the leading one.
+// The number of clusters less one (6 bits); per context a bit "as the context before" and, when
+// that is 0, its cluster in as many bits as the largest needs; per cluster the number of tokens up
+// to the last that occurs (8 bits), and for each its frequency as width (4 bits) and the bits below
+// the leading one.
 void RansModel::write(std::vector<std::byte>& out) const {
   BitWriter bits(out);
-  for (std::size_t c = 0; c < kRansContexts; ++c) {
-    bits.put(c > 0 && cluster_[c] != cluster_[c - 1] ? 1 : 0, 1);
+  bits.put(tables_.size() - 1, 6);
+  const int index_bits = static_cast<int>(std::bit_width(tables_.size() - 1));
+  std::uint8_t last = 0;
+  for (const std::uint8_t c : cluster_) {
+    bits.put(c == last ? 1 : 0, 1);
+    if (c != last) bits.put(c, index_bits);
+    last = c;
   }
   for (const Table& table : tables_) {
     std::size_t tokens = table.frequency.size();
@@ -157,15 +207,18 @@ void RansModel::write(std::vector<std::byte>& out) const {
 RansModel RansModel::read(std::span<const std::byte> bytes) {
   RansModel model;
   BitReader bits(bytes);
-  std::uint8_t cluster = 0;
-  for (std::size_t c = 0; c < kRansContexts; ++c) {
-    cluster = static_cast<std::uint8_t>(cluster + bits.get(1));
-    model.cluster_[c] = cluster;
+  const std::size_t clusters = bits.get(6) + 1;
+  const int index_bits = static_cast<int>(std::bit_width(clusters - 1));
+  std::uint8_t last = 0;
+  for (std::uint8_t& c : model.cluster_) {
+    if (bits.get(1) == 0) last = static_cast<std::uint8_t>(bits.get(index_bits));
+    if (last >= clusters) {
+      throw Error(ErrorCode::kCorrupt, "rANS tables: cluster " + std::to_string(last) +
+                                           "; there are " + std::to_string(clusters));
+    }
+    c = last;
   }
-  if (model.cluster_[0] != 0) {
-    throw Error(ErrorCode::kCorrupt, "rANS tables: the first cluster is not the first");
-  }
-  model.tables_.resize(static_cast<std::size_t>(cluster) + 1);
+  model.tables_.resize(clusters);
   for (Table& table : model.tables_) {
     const std::size_t tokens = bits.get(8);
     if (tokens == 0 || tokens > table.frequency.size()) {

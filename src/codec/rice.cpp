@@ -179,39 +179,58 @@ void read_sparse(U* segment, int n, int low, BitReader& in) {
   }
 }
 
-template <typename U>
-void write_segment(const U* segment, int n, BitWriter& out) {
+// How a segment is written best, and at what cost.
+struct SegmentPlan {
   int nonzero = 0;
-  for (int i = 0; i < n; ++i) nonzero += segment[i] != 0;
-  if (nonzero == 0) {
-    out.put(kZeroSegment, 4);
-    return;
-  }
+  bool sparse = false;
+  int low_bits = 0;
+  int parameters[kRiceSegment / kPlaneGroup] = {};
+  std::uint64_t bits = 4;
+};
+
+template <typename U>
+SegmentPlan plan_segment(const U* segment, int n) {
+  SegmentPlan plan;
+  for (int i = 0; i < n; ++i) plan.nonzero += segment[i] != 0;
+  if (plan.nonzero == 0) return plan;
   const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
-  int parameters[kRiceSegment / kPlaneGroup];
   std::uint64_t dense_bits = 0;
   for (int g = 0; g < groups; ++g) {
     std::uint64_t cost = 0;
     const int size = std::min(kPlaneGroup, n - g * kPlaneGroup);
-    parameters[g] = rice_parameter(segment + g * kPlaneGroup, size, cost);
+    plan.parameters[g] = rice_parameter(segment + g * kPlaneGroup, size, cost);
     dense_bits += cost + 4;
   }
-  const SparseCost sparse = sparse_cost(segment, n, nonzero);
-  if (sparse.bits < dense_bits) {
-    out.put(static_cast<std::uint64_t>(sparse.low_bits + 1), 4);
-    write_sparse(segment, n, nonzero, sparse.low_bits, out);
+  const SparseCost sparse = sparse_cost(segment, n, plan.nonzero);
+  plan.sparse = sparse.bits < dense_bits;
+  plan.low_bits = sparse.low_bits;
+  plan.bits += std::min(sparse.bits, dense_bits);
+  return plan;
+}
+
+template <typename U>
+void write_segment(const U* segment, int n, BitWriter& out) {
+  const SegmentPlan plan = plan_segment(segment, n);
+  if (plan.nonzero == 0) {
+    out.put(kZeroSegment, 4);
     return;
   }
+  if (plan.sparse) {
+    out.put(static_cast<std::uint64_t>(plan.low_bits + 1), 4);
+    write_sparse(segment, n, plan.nonzero, plan.low_bits, out);
+    return;
+  }
+  const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
   out.put(kDenseSegment, 4);
   for (int g = 0; g < groups; ++g) {
-    const int head = std::min(parameters[g] + 1, kWideParameter);
+    const int head = std::min(plan.parameters[g] + 1, kWideParameter);
     out.put(static_cast<std::uint64_t>(head), 4);
-    if (head == kWideParameter) out.put(static_cast<std::uint64_t>(parameters[g]), 6);
+    if (head == kWideParameter) out.put(static_cast<std::uint64_t>(plan.parameters[g]), 6);
   }
   for (int g = 0; g < groups; ++g) {
-    if (parameters[g] < 0) continue;
+    if (plan.parameters[g] < 0) continue;
     write_group(segment + g * kPlaneGroup, std::min(kPlaneGroup, n - g * kPlaneGroup),
-                parameters[g], out);
+                plan.parameters[g], out);
   }
 }
 
@@ -270,6 +289,19 @@ void encode_rice(const I* codes, std::int64_t count, std::vector<std::byte>& out
 }
 
 template <typename I>
+std::uint64_t rice_bits(const I* codes, std::int64_t count) {
+  using U = std::make_unsigned_t<I>;
+  std::uint64_t bits = 0;
+  U segment[kRiceSegment];
+  for (std::int64_t at = 0; at < count; at += kRiceSegment) {
+    const int n = static_cast<int>(std::min<std::int64_t>(kRiceSegment, count - at));
+    for (int i = 0; i < n; ++i) segment[i] = zigzag(codes[at + i]);
+    bits += plan_segment(segment, n).bits;
+  }
+  return bits;
+}
+
+template <typename I>
 void decode_rice(std::span<const std::byte> bytes, std::int64_t count, I* codes) {
   using U = std::make_unsigned_t<I>;
   if (bytes.empty()) {
@@ -288,6 +320,8 @@ void decode_rice(std::span<const std::byte> bytes, std::int64_t count, I* codes)
 
 template void encode_rice(const std::int32_t*, std::int64_t, std::vector<std::byte>&);
 template void encode_rice(const std::int64_t*, std::int64_t, std::vector<std::byte>&);
+template std::uint64_t rice_bits(const std::int32_t*, std::int64_t);
+template std::uint64_t rice_bits(const std::int64_t*, std::int64_t);
 template void decode_rice(std::span<const std::byte>, std::int64_t, std::int32_t*);
 template void decode_rice(std::span<const std::byte>, std::int64_t, std::int64_t*);
 

@@ -19,6 +19,10 @@ inline constexpr int kRiceEscape = 24;
 template <typename I>
 void encode_rice(const I* codes, std::int64_t count, std::vector<std::byte>& out);
 
+/// Bits that encode_rice() would append, before rounding up to bytes.
+template <typename I>
+std::uint64_t rice_bits(const I* codes, std::int64_t count);
+
 /// Fills `codes`. Throws Error(kCorrupt) unless the bytes are exactly one stream of that many
 /// codes; no bytes are all zeros.
 template <typename I>

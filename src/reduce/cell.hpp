@@ -78,8 +78,8 @@ struct CodeSink {
   std::uint8_t* fine_context = nullptr;
 };
 
-/// Contexts: activity class, plus 16 for the coarse levels.
-inline constexpr int kContextCount = 2 * kActivityClasses;
+/// Contexts: activity class, plus 16 for each level from the finest up to the fourth.
+inline constexpr int kContextCount = 4 * kActivityClasses;
 
 /// Where the kernels get codes from: a buffer that was decoded before, or an entropy decoder that
 /// needs the context of each code.

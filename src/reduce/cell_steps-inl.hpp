@@ -49,6 +49,10 @@ struct NaturalArray {
   }
 };
 
+HWY_INLINE std::uint8_t context_base(int level) {
+  return static_cast<std::uint8_t>((level < 3 ? level : 3) * kActivityClasses);
+}
+
 template <typename I>
 class EncodeStep {
  public:
@@ -71,7 +75,7 @@ class EncodeStep {
     }
     I*& out = place.level == 0 ? sink_.fine : sink_.coarse;
     std::uint8_t*& contexts = place.level == 0 ? sink_.fine_context : sink_.coarse_context;
-    const std::uint8_t base = place.level == 0 ? 0 : kActivityClasses;
+    const std::uint8_t base = context_base(place.level);
     if (!masked_) {
       row_quantise(x, p, n, step_, inverse_, nullptr, out, r);
       out += n;
@@ -132,7 +136,7 @@ class DecodeStep {
   void row(const RowPlace& place, const I* p, const I* activity, I* r, I* scratch) {
     const int n = place.count;
     CodeSource<I>& source = place.level == 0 ? fine_ : coarse_;
-    const std::uint8_t base = place.level == 0 ? 0 : kActivityClasses;
+    const std::uint8_t base = context_base(place.level);
     std::uint8_t* contexts = work_.contexts.data();
     if (!masked_) {
       if (source.decoded == nullptr) row_contexts(activity, n, inverse_, base, contexts);

@@ -41,7 +41,14 @@ class Comparison {
       check_ = {PointCheck::Kind::kAbsolute, info.absolute_bound};
     }
     if (info.fill_value) fill_ = static_cast<T>(*info.fill_value);
+    // Squares are taken of errors in units of a power of two near the range, lest they overflow.
+    const double range = info.max_value / 2 - info.min_value / 2;
+    if (range > 0) exponent_ = std::clamp(std::ilogb(range), -1000, 1000);
+    inverse_ = std::ldexp(1.0, -exponent_);
   }
+
+  /// Unit of the errors that `squares` adds up.
+  double unit() const { return std::ldexp(1.0, exponent_); }
 
   BlockResult block(std::int64_t begin, std::int64_t end) const {
     BlockResult r;
@@ -78,7 +85,7 @@ class Comparison {
       r.max_relative = std::max(
           r.max_relative, a != 0 ? error / std::fabs(a) : std::numeric_limits<double>::infinity());
     }
-    r.squares += error * error;
+    r.squares += error * inverse_ * (error * inverse_);
   }
 
   Extents position(std::int64_t linear) const {
@@ -104,6 +111,8 @@ class Comparison {
   const Info& info_;
   PointCheck check_;
   std::optional<T> fill_;
+  int exponent_ = 0;
+  double inverse_ = 1;
 };
 
 template <typename T>
@@ -131,10 +140,14 @@ Difference compare_as(const ConstTensorView& original, const ConstTensorView& de
   Difference d;
   d.max_abs_error = total.max_abs;
   d.max_pointwise_relative = total.max_relative;
-  d.rms_error = total.finite > 0 ? std::sqrt(total.squares / static_cast<double>(total.finite)) : 0;
-  d.range = total.finite > 0 ? total.high - total.low : 0;
-  d.psnr = d.rms_error > 0 ? 20 * std::log10(d.range / d.rms_error)
-                           : std::numeric_limits<double>::infinity();
+  d.psnr = std::numeric_limits<double>::infinity();
+  if (total.finite > 0) {
+    const double unit = comparison.unit();
+    const double rms = std::sqrt(total.squares / static_cast<double>(total.finite));
+    d.rms_error = rms * unit;
+    d.range = total.high - total.low;
+    if (rms > 0) d.psnr = 20 * std::log10((total.high / unit - total.low / unit) / rms);
+  }
   d.violations = total.violations;
   d.first_violation = total.first_violation;
   // A mean-square promise is one more thing that can be broken.

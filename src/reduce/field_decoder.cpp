@@ -43,6 +43,7 @@ class FieldDecoder {
       copy_raw();
       return;
     }
+    check_promise();
     read_bit_maps();
     if (header_.map.wide) {
       decode<std::int64_t>();
@@ -67,6 +68,17 @@ class FieldDecoder {
     selected_.each([&](std::int64_t linear, std::int64_t to) {
       std::memcpy(out_ + to, raw.data() + static_cast<std::size_t>(linear) * sizeof(T), sizeof(T));
     });
+  }
+
+  // An empty container of a huge field must not make us allocate for it: each chunk has entries in
+  // the index, so its size is checked before anything else.
+  void check_promise() const {
+    const std::int64_t chunks = Grid::count_chunks(folded_, header_.plan);
+    const auto index = container_.section("index");
+    if (chunks > static_cast<std::int64_t>(index.size())) {
+      throw Error(ErrorCode::kCorrupt, "index: " + std::to_string(index.size()) + " bytes for " +
+                                           std::to_string(chunks) + " chunks");
+    }
   }
 
   void read_bit_map(const char* name, BitMap& bits) {
@@ -105,8 +117,6 @@ class FieldDecoder {
       map.palette = read_palette(container_.section("palette"), map.dtype);
     }
     const Grid grid(folded_, header_.plan);
-    // An empty container of a huge field must not make us allocate for it: each chunk has entries
-    // in the index, and anchors and index are checked against their sizes first.
     const BlobTable table(grid);
     const auto data = container_.section_unverified("data");
     const std::vector<BlobEntry> entries =

@@ -122,7 +122,8 @@ Samples<T> load_samples(FieldSource<T>& source) {
 }
 
 template <typename T, typename I>
-PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const FieldMasks& masks) {
+PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const FieldMasks& masks,
+                    Mode mode) {
   std::vector<std::unique_ptr<FieldRows<T, I>>> rows;
   std::vector<SampleWindow<I>> windows;
   for (const auto& w : samples.windows) {
@@ -131,7 +132,7 @@ PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const Field
     rows.back()->shift_voids(w.begin);
     windows.push_back({w.extents, rows.back().get()});
   }
-  return search_plan<I>(windows, map.step);
+  return search_plan<I>(windows, map.step, mode);
 }
 
 struct Design {
@@ -141,13 +142,13 @@ struct Design {
 
 template <typename T>
 Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointCheck& check,
-                  const FieldMasks& masks) {
+                  const FieldMasks& masks, Mode mode) {
   const Samples<T> samples = load_samples(source);
   Design best;
   double best_bits = -1;
   for (NumberMap& map : candidate_maps<T>(source.pieces(), scan, check)) {
-    PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks)
-                                 : plan_for<T, std::int32_t>(samples, map, masks);
+    PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks, mode)
+                                 : plan_for<T, std::int32_t>(samples, map, masks, mode);
     double bits = choice.bits_per_value * static_cast<double>(source.count());
     if (map.kind == MapKind::kPalette) bits += 24.0 * static_cast<double>(map.palette.size());
     if (best_bits < 0 || bits < best_bits) {
@@ -169,9 +170,7 @@ class Attempt {
         design_(design),
         masks_(masks),
         grid_(source.folded(), design.choice.plan),
-        rows_(source.data(), source.begin(), design.map, voids(), check) {
-    rows_.set_patch_limit(std::max<std::int64_t>(64, source.count() / kPatchLimitShare));
-  }
+        rows_(source.data(), source.begin(), design.map, voids(), check) {}
 
   FieldRows<T, I>& rows() { return rows_; }
 
@@ -249,25 +248,22 @@ class Attempt {
   }
 
   std::vector<Predictor> choose_predictors() {
-    std::vector<Predictor> candidates = design_.choice.ranking;
-    std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()), candidates[0]);
+    std::vector<RankedPredictor> candidates = design_.choice.ranking;
+    std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()),
+                                  candidates[0].predictor);
     if (options_.mode == Mode::kFast || candidates.size() < 2) return result;
     candidates.resize(std::min(candidates.size(), kCandidatePredictors));
     const int threads = resolve_threads(options_.threads);
-    struct Scratch {
-      explicit Scratch(const Grid& grid) : work(grid.active_count(), grid.tile()) {}
-      CellWorkspace<I> work;
-      std::vector<I> codes;
-    };
-    std::vector<std::unique_ptr<Scratch>> scratch(static_cast<std::size_t>(threads));
+    std::vector<std::unique_ptr<PredictorChooser<I>>> choosers(static_cast<std::size_t>(threads));
     const auto run = [&](Grid::Range chunks) {
       parallel_for(chunks.size(), threads, [&](std::int64_t i, int worker) {
-        auto& s = scratch[static_cast<std::size_t>(worker)];
-        if (!s) s = std::make_unique<Scratch>(grid_);
+        auto& chooser = choosers[static_cast<std::size_t>(worker)];
+        if (!chooser) {
+          chooser = std::make_unique<PredictorChooser<I>>(grid_, design_.map.step, candidates);
+        }
         const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunks.begin + i)];
         for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-          result[static_cast<std::size_t>(t)] =
-              choose_predictor<I>(grid_, t, rows_, design_.map.step, candidates, s->work, s->codes);
+          result[static_cast<std::size_t>(t)] = chooser->choose(t, rows_);
         }
       });
     };
@@ -370,7 +366,7 @@ class FieldEncoder {
     }
     const bool logarithm = check_.kind == PointCheck::Kind::kPointwise;
     masks_ = find_masks(source_, scan_, logarithm);
-    design_ = design_for(source_, scan_, check_, masks_);
+    design_ = design_for(source_, scan_, check_, masks_, options_.mode);
     if (design_.map.kind != MapKind::kLogarithm && logarithm)
       masks_ = find_masks(source_, scan_, false);
     header_.map = design_.map;
@@ -389,6 +385,10 @@ class FieldEncoder {
   std::optional<double> attempt_as(const ByteSink& sink, Info& info) {
     ContainerWriter writer(sink);
     Attempt<T, I> attempt(source_, options_, check_, design_, masks_);
+    if (may_give_up_) {
+      attempt.rows().set_patch_limit(
+          std::max<std::int64_t>(64, source_.count() / kPatchLimitShare));
+    }
     if (check_.kind == PointCheck::Kind::kAbsolute) attempt.rows().measure_errors(measure_scale_);
     header_.info.exact_count = 0;
     if (!attempt.run(writer, header_.info.exact_count)) return std::nullopt;
@@ -402,7 +402,7 @@ class FieldEncoder {
     writer.finish(header_.to_json());
     info = finish(writer);
     if (info.compressed_bytes > raw_size_limit()) return std::nullopt;
-    const double n = static_cast<double>(std::max<std::int64_t>(1, scan_.valid_count));
+    const double n = static_cast<double>(std::max<std::int64_t>(1, scan_.finite_count));
     return attempt.rows().squared_errors() / n * measure_scale_ * measure_scale_;
   }
 
@@ -422,9 +422,13 @@ class FieldEncoder {
     // What was streamed out cannot be taken back, so a dry run comes first where the sample does
     // not promise a clear gain.
     const double raw_bits = 8.0 * sizeof(T);
-    if (design_.choice.bits_per_value > 0.5 * raw_bits) {
+    const std::int64_t sure_patches = scan_.valid_count - scan_.finite_count;
+    if (design_.choice.bits_per_value > 0.5 * raw_bits ||
+        sure_patches > source_.count() / (2 * kPatchLimitShare)) {
       if (!attempt([](std::span<const std::byte>) {}, info)) return write_raw(sink);
     }
+    // Where the sample misled, the container is larger than it need be, but whole.
+    may_give_up_ = false;
     attempt(sink, info);
     return info;
   }
@@ -488,6 +492,7 @@ class FieldEncoder {
   FieldMasks masks_;
   Design design_;
   double measure_scale_ = 0;
+  bool may_give_up_ = true;  // an attempt may end early, to be replaced by raw values
 };
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Tally {
   std::int64_t low_count = 0;
   std::int64_t high_count = 0;
   std::int64_t masked = 0;
+  std::int64_t finite = 0;
   T first_nan = 0;
 
   void add(T v) {
@@ -50,6 +51,7 @@ struct Tally {
       negative += std::signbit(v) ? 1 : 0;
       return;
     }
+    ++finite;
     if (v <= low) {
       low_count = v == low ? low_count + 1 : 1;
       low = v;
@@ -135,6 +137,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
   }
   scan.masked_count = t.masked;
   scan.valid_count = count - t.masked;
+  scan.finite_count = t.finite;
   scan.nonfinite_count = t.nan + t.infinite;
   scan.zero_count = t.zero;
   scan.has_negative = t.negative > 0;

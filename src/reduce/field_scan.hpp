@@ -22,6 +22,7 @@ struct FieldScan {
   double max_value = 0;
   double max_magnitude = 0;
   std::int64_t valid_count = 0;      // unmasked points
+  std::int64_t finite_count = 0;     // unmasked and finite
   std::int64_t nonfinite_count = 0;  // masked ones included
   bool has_negative_zero = false;
   bool has_negative = false;    // among unmasked values, -0 included

@@ -8,6 +8,14 @@ namespace tamis::reduce {
 
 int default_tile(int active_axes) { return active_axes <= 1 ? 4096 : active_axes == 2 ? 64 : 16; }
 
+namespace {
+
+std::int64_t rows_of_layer(std::int64_t tiles_per_row) {
+  return std::max<std::int64_t>(1, (kLayerTiles + tiles_per_row - 1) / tiles_per_row);
+}
+
+}  // namespace
+
 Grid::Grid(const Extents& extents, const GridPlan& plan) : extents_(extents), plan_(plan) {
   strides_ = extents.contiguous_strides();
   for (int d = 0; d < extents.rank(); ++d) {
@@ -25,11 +33,27 @@ Grid::Grid(const Extents& extents, const GridPlan& plan) : extents_(extents), pl
   cut_chunks();
 }
 
+std::int64_t Grid::count_chunks(const Extents& extents, const GridPlan& plan) {
+  const int tile = default_tile(std::popcount(plan.active_mask));
+  Extents tiles = extents;
+  for (int d = 0; d < extents.rank(); ++d) {
+    if (plan.active_mask >> d & 1U) tiles[d] = (tiles[d] + tile - 1) / tile;
+  }
+  const std::int64_t count = tiles.element_count();
+  if (count == 0) return 0;
+  const std::int64_t per_row = count / tiles[0];
+  const std::int64_t layer_rows = rows_of_layer(per_row);
+  const auto parts = [&](std::int64_t rows) {
+    return (rows * per_row + kChunkTiles - 1) / kChunkTiles;
+  };
+  return tiles[0] / layer_rows * parts(layer_rows) + parts(tiles[0] % layer_rows);
+}
+
 void Grid::cut_chunks() {
   if (tile_count_ == 0) return;
   const std::int64_t rows = tile_grid_[0];
   const std::int64_t per_row = tile_count_ / rows;
-  const std::int64_t layer_rows = std::max<std::int64_t>(1, (kLayerTiles + per_row - 1) / per_row);
+  const std::int64_t layer_rows = rows_of_layer(per_row);
   const std::int64_t thickness = (plan_.active_mask & 1U) != 0 ? tile_ : 1;
   for (std::int64_t row = 0; row < rows; row += layer_rows) {
     const std::int64_t end = std::min(rows, row + layer_rows);
@@ -119,10 +143,18 @@ Skeleton<I>::Skeleton(const Grid& grid) : grid_(&grid) {
   for (int mask = 0; mask < grid.full_mask(); ++mask) {
     offset_[static_cast<std::size_t>(mask)] = per_tile_;
     std::int64_t size = 1;
-    for (int k = 0; k < std::popcount(static_cast<unsigned>(mask)); ++k) size *= grid.tile() - 1;
+    for (int k = 0; k < grid.active_count(); ++k) {
+      if (mask >> k & 1) size *= span(k);
+    }
     per_tile_ += size;
   }
   values_.resize(static_cast<std::size_t>(per_tile_ * grid.tile_count()));
+}
+
+template <typename I>
+int Skeleton<I>::span(int k) const {
+  const std::int64_t nodes = grid_->extents()[grid_->active_axis(k)];
+  return static_cast<int>(std::min<std::int64_t>(nodes, grid_->tile())) - 1;
 }
 
 template <typename I>
@@ -148,6 +180,7 @@ void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>
     const auto open = [&](int k) { return k < 0 ? 1 : std::min(tile.nodes[k], side) - 1; };
     const int outer = open(axes[0]);
     const int inner = open(axes[1]);
+    const int pitch = axes[1] >= 0 ? span(axes[1]) : 0;
     for (int far = fixed;; far = (far - 1) & fixed) {
       std::int64_t owner = tile.index;
       std::int64_t at = 0;
@@ -165,7 +198,7 @@ void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>
         const I* from = cell(owner, free);
         for (int i = 0; i < outer; ++i) {
           I* to = values.data() + at + (axes[0] >= 0 ? i * natural[axes[0]] : 0);
-          const I* row = from + std::int64_t{i} * (side - 1);
+          const I* row = from + std::int64_t{i} * pitch;
           const std::int64_t step = axes[1] >= 0 ? natural[axes[1]] : 0;
           for (int j = 0; j < inner; ++j) to[j * step] = row[j];
         }
@@ -183,9 +216,10 @@ void Skeleton<I>::store(const Grid::Tile& tile, int mask, const std::vector<I>& 
   I* to = cell(tile.index, mask);
   const int outer = shape.rank == 2 ? shape.open(0) : 1;
   const int inner = shape.open(shape.rank - 1);
+  const int pitch = span(std::bit_width(static_cast<unsigned>(mask)) - 1);
   for (int i = 0; i < outer; ++i) {
     const I* from = values.data() + (shape.rank == 2 ? std::int64_t{i + 1} * (side + 1) : 0) + 1;
-    std::copy_n(from, std::max(inner, 0), to + std::int64_t{i} * (side - 1));
+    std::copy_n(from, std::max(inner, 0), to + std::int64_t{i} * pitch);
   }
 }
 

@@ -84,6 +84,8 @@ class Grid {
   };
   /// Chunks of tiles in raster order; they never straddle layers.
   const std::vector<Range>& chunks() const { return chunks_; }
+  /// What chunks().size() would be, without building a grid of untrusted extents.
+  static std::int64_t count_chunks(const Extents& extents, const GridPlan& plan);
   static std::int64_t bundles_in(const Range& chunk) {
     return (chunk.size() + kBundleTiles - 1) / kBundleTiles;
   }
@@ -111,7 +113,8 @@ class Grid {
 };
 
 /// Values of all cells below the full rank, per tile: anchor, edges, faces; each cell a dense array
-/// of (tile - 1)^rank. The boundary of every cell is read from here.
+/// of (tile - 1)^rank, less where the field is thinner than a tile. The boundary of every cell is
+/// read from here.
 template <typename I>
 class Skeleton {
  public:
@@ -130,6 +133,9 @@ class Skeleton {
   std::int64_t size_bytes() const { return static_cast<std::int64_t>(values_.size() * sizeof(I)); }
 
  private:
+  /// Most open points along an active axis.
+  int span(int k) const;
+
   const Grid* grid_;
   std::int64_t per_tile_ = 0;
   std::array<std::int64_t, 8> offset_{};

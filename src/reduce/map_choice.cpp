@@ -125,6 +125,8 @@ template <typename T>
 std::optional<NumberMap> find_palette(const EachPiece<T>& pieces, const FieldScan<T>& scan,
                                       const std::vector<double>& sample, const PointCheck& check) {
   if (sample.size() > kMaxPalette / 2) return std::nullopt;
+  // A palette has one zero; the other would be a patch at each of its points.
+  if (check.kind == PointCheck::Kind::kExact && scan.has_negative_zero) return std::nullopt;
   std::unordered_set<double> seen(sample.begin(), sample.end());
   // A direct-mapped cache answers for the values that come again and again.
   std::vector<double> cache(1024, std::numeric_limits<double>::quiet_NaN());

@@ -1,19 +1,26 @@
 // Sample encodings. A sample tile is encoded as one closed cell whose boundary is taken as exact,
-// and its codes are priced by their entropy per level, in integers so that all devices agree.
+// and its codes are priced by the entropy stage that will code them.
 #include "reduce/plan_search.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
-
-#include "codec/rans.hpp"
 
 namespace tamis::reduce {
 
+// Codes of one tile: coarse ones from 0 on, fine ones from `fine_begin` on.
+template <typename I>
+struct TileCodes {
+  std::vector<I> codes;
+  std::vector<std::uint8_t> contexts;
+  std::int64_t coarse = 0;
+  std::int64_t fine_begin = 0;
+  std::int64_t fine = 0;
+};
+
 namespace {
 
-constexpr std::int64_t kSampleTiles = 8;  // a window
+constexpr std::int64_t kSampleTiles = 24;  // over all windows
 constexpr double kAnchorBits = 16;
 
 // Loads a tile with its boundary: values = input there.
@@ -46,51 +53,29 @@ bool load_closed(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>&
   return masked;
 }
 
-struct TokenPrices {
-  std::array<std::array<std::uint32_t, codec::kRansTokens>, 2> counts{};
-  std::uint64_t raw_bits = 0;
-  std::int64_t codes = 0;
-
-  template <typename I>
-  void add(int level_class, const I* from, const I* to) {
-    codes += to - from;
-    for (; from != to; ++from) {
-      const codec::RansToken t = codec::rans_token(*from);
-      ++counts[static_cast<std::size_t>(level_class)][static_cast<std::size_t>(t.token)];
-      raw_bits += static_cast<std::uint64_t>(t.raw_bits);
-    }
-  }
-
-  double bits() const {
-    double total = static_cast<double>(raw_bits);
-    for (const auto& row : counts) {
-      const std::uint64_t sum = std::accumulate(row.begin(), row.end(), std::uint64_t{0});
-      if (sum == 0) continue;
-      const std::uint64_t log_sum = codec::log2_fixed(sum);
-      for (const std::uint32_t c : row) {
-        if (c != 0) total += double(c) * double(log_sum - codec::log2_fixed(c)) / 65536.0;
-      }
-    }
-    return total;
-  }
-};
-
-// Encodes the loaded tile and prices it.
 template <typename I>
-void price_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, std::int64_t step,
-                bool masked, CellWorkspace<I>& work, std::vector<I>& codes, TokenPrices& prices) {
+void encode_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, std::int64_t step,
+                 bool masked, bool with_contexts, CellWorkspace<I>& work, TileCodes<I>& out) {
   const int mask = grid.full_mask();
   const CellShape shape = grid.cell_shape(tile, mask);
-  const std::int64_t room = shape.open_count();
-  if (room == 0) return;
-  const auto half = static_cast<std::size_t>(room + kRowSlack);
-  if (codes.size() < 2 * half) codes.resize(2 * half);
+  out.coarse = out.fine = 0;
+  if (shape.open_count() == 0) return;
+  out.fine_begin = shape.open_count() + kRowSlack;
+  const auto room = static_cast<std::size_t>(2 * out.fine_begin);
+  if (out.codes.size() < room) {
+    out.codes.resize(room);
+    out.contexts.resize(room);
+  }
   CodeSink<I> sink;
-  sink.coarse = codes.data();
-  sink.fine = codes.data() + half;
+  sink.coarse = out.codes.data();
+  sink.fine = out.codes.data() + out.fine_begin;
+  if (with_contexts) {
+    sink.coarse_context = out.contexts.data();
+    sink.fine_context = out.contexts.data() + out.fine_begin;
+  }
   encode_cell(work, shape, grid.cell_rule(predictor, step, mask), masked, sink);
-  prices.add(0, codes.data(), static_cast<const I*>(sink.coarse));
-  prices.add(1, codes.data() + half, static_cast<const I*>(sink.fine));
+  out.coarse = sink.coarse - out.codes.data();
+  out.fine = sink.fine - out.codes.data() - out.fine_begin;
 }
 
 GridPlan make_plan(std::uint32_t mask) {
@@ -99,36 +84,41 @@ GridPlan make_plan(std::uint32_t mask) {
   return plan;
 }
 
-}  // namespace
-
+// Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
 template <typename I>
 double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                     Predictor predictor, std::int64_t step) {
-  TokenPrices prices;
+                     Predictor predictor, std::int64_t step, CodePricer& pricer) {
   std::int64_t tiles = 0;
   std::int64_t nodes = 0;
+  TileCodes<I> codes;
   for (const SampleWindow<I>& window : windows) {
     const Grid grid(window.extents, plan);
     tiles += grid.tile_count();
     nodes += grid.node_count();
     CellWorkspace<I> work(grid.active_count(), grid.tile());
-    std::vector<I> codes;
-    const std::int64_t samples = std::min(kSampleTiles, grid.tile_count());
+    const std::int64_t wanted = kSampleTiles / static_cast<std::int64_t>(windows.size());
+    const std::int64_t samples = std::min(wanted, grid.tile_count());
     for (std::int64_t s = 0; s < samples; ++s) {
       const std::int64_t index = (2 * s + 1) * grid.tile_count() / (2 * samples);
       const Grid::Tile tile = grid.tile_at(index);
       const bool masked = load_closed(grid, tile, *window.rows, work);
-      price_tile(grid, tile, predictor, step, masked, work, codes, prices);
+      encode_tile(grid, tile, predictor, step, masked, pricer.wants_contexts(), work, codes);
+      pricer.learn(codes.codes.data(), codes.contexts.data(), codes.coarse);
+      pricer.learn(codes.codes.data() + codes.fine_begin, codes.contexts.data() + codes.fine_begin,
+                   codes.fine);
     }
   }
-  if (prices.codes == 0) return kAnchorBits;
+  if (pricer.learned_codes() == 0) return kAnchorBits;
   // Anchors are coded apart, at a price that only matters where tiles are thin.
   const double anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
-  return prices.bits() / static_cast<double>(prices.codes) * (1 - anchors) + kAnchorBits * anchors;
+  return pricer.learned_bits() / static_cast<double>(pricer.learned_codes()) * (1 - anchors) +
+         kAnchorBits * anchors;
 }
 
+}  // namespace
+
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step) {
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode) {
   const Extents& extents = windows.front().extents;
   const int rank = extents.rank();
   PlanChoice choice;
@@ -141,7 +131,8 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
     for (int d = 0; d < rank; ++d) flat |= (mask >> d & 1U) != 0 && extents[d] < 2;
     if (flat) continue;
     for (const Predictor p : {Predictor::kLinearAveraged, Predictor::kLorenzo}) {
-      const double bits = estimate_bits(windows, make_plan(mask), p, step);
+      CodePricer pricer(mode);
+      const double bits = estimate_bits(windows, make_plan(mask), p, step, pricer);
       if (best < 0 || bits < best) {
         best = bits;
         choice.plan = make_plan(mask);
@@ -150,7 +141,7 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
   }
   if (best < 0) {  // nothing longer than one node
     choice.plan = make_plan(1);
-    choice.ranking = {Predictor::kLinear};
+    choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode)});
     return choice;
   }
   // 2. Which axis last, and 3. which predictor.
@@ -158,7 +149,7 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
   struct Candidate {
     double bits;
     GridPlan plan;
-    Predictor predictor;
+    RankedPredictor ranked;
   };
   std::vector<Candidate> candidates;
   for (int last = 0; last < axes; ++last) {
@@ -176,7 +167,10 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
       // any order to Lorenzo.
       if (averaged && axes == 1) continue;
       if (last > 0 && ((averaged && axes == 2) || predictor == Predictor::kLorenzo)) continue;
-      candidates.push_back({estimate_bits(windows, plan, predictor, step), plan, predictor});
+      auto pricer = std::make_shared<CodePricer>(mode);
+      const double bits = estimate_bits(windows, plan, predictor, step, *pricer);
+      pricer->freeze();
+      candidates.push_back({bits, plan, {predictor, pricer}});
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -184,46 +178,52 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
   choice.plan = candidates.front().plan;
   choice.bits_per_value = candidates.front().bits;
   for (const Candidate& c : candidates) {
-    if (std::find(choice.ranking.begin(), choice.ranking.end(), c.predictor) ==
-        choice.ranking.end()) {
-      choice.ranking.push_back(c.predictor);
-    }
+    const bool known =
+        std::any_of(choice.ranking.begin(), choice.ranking.end(),
+                    [&](const RankedPredictor& r) { return r.predictor == c.ranked.predictor; });
+    if (!known) choice.ranking.push_back(c.ranked);
   }
   return choice;
 }
 
 template <typename I>
-Predictor choose_predictor(const Grid& grid, std::int64_t index, const LatticeRows<I>& rows,
-                           std::int64_t step, const std::vector<Predictor>& candidates,
-                           CellWorkspace<I>& work, std::vector<I>& codes) {
-  const Grid::Tile tile = grid.tile_at(index);
-  const bool masked = load_closed(grid, tile, rows, work);
-  Predictor best = candidates.front();
+PredictorChooser<I>::PredictorChooser(const Grid& grid, std::int64_t step,
+                                      std::vector<RankedPredictor> candidates)
+    : grid_(grid),
+      step_(step),
+      candidates_(std::move(candidates)),
+      work_(grid.active_count(), grid.tile()),
+      codes_(std::make_unique<TileCodes<I>>()) {}
+
+template <typename I>
+PredictorChooser<I>::~PredictorChooser() = default;
+
+template <typename I>
+Predictor PredictorChooser<I>::choose(std::int64_t index, const LatticeRows<I>& rows) {
+  const Grid::Tile tile = grid_.tile_at(index);
+  const bool masked = load_closed(grid_, tile, rows, work_);
+  Predictor best = candidates_.front().predictor;
   double best_bits = -1;
-  for (const Predictor p : candidates) {
-    if (best_bits >= 0) work.values = work.input;
-    TokenPrices prices;
-    price_tile(grid, tile, p, step, masked, work, codes, prices);
-    const double bits = prices.bits();
+  for (const RankedPredictor& candidate : candidates_) {
+    if (best_bits >= 0) work_.values = work_.input;
+    const CodePricer& pricer = *candidate.pricer;
+    encode_tile(grid_, tile, candidate.predictor, step_, masked, pricer.wants_contexts(), work_,
+                *codes_);
+    const TileCodes<I>& c = *codes_;
+    const double bits =
+        pricer.price(c.codes.data(), c.contexts.data(), c.coarse) +
+        pricer.price(c.codes.data() + c.fine_begin, c.contexts.data() + c.fine_begin, c.fine);
     if (best_bits < 0 || bits < best_bits) {
       best_bits = bits;
-      best = p;
+      best = candidate.predictor;
     }
   }
   return best;
 }
 
-template double estimate_bits(const std::vector<SampleWindow<std::int32_t>>&, const GridPlan&,
-                              Predictor, std::int64_t);
-template double estimate_bits(const std::vector<SampleWindow<std::int64_t>>&, const GridPlan&,
-                              Predictor, std::int64_t);
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t);
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t);
-template Predictor choose_predictor(const Grid&, std::int64_t, const LatticeRows<std::int32_t>&,
-                                    std::int64_t, const std::vector<Predictor>&,
-                                    CellWorkspace<std::int32_t>&, std::vector<std::int32_t>&);
-template Predictor choose_predictor(const Grid&, std::int64_t, const LatticeRows<std::int64_t>&,
-                                    std::int64_t, const std::vector<Predictor>&,
-                                    CellWorkspace<std::int64_t>&, std::vector<std::int64_t>&);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t, Mode);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t, Mode);
+template class PredictorChooser<std::int32_t>;
+template class PredictorChooser<std::int64_t>;
 
 }  // namespace tamis::reduce

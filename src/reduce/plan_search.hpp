@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <vector>
 
+#include "reduce/code_price.hpp"
 #include "reduce/grid_codec.hpp"
 
 namespace tamis::reduce {
@@ -17,25 +18,38 @@ struct SampleWindow {
   const LatticeRows<I>* rows;
 };
 
-struct PlanChoice {
-  GridPlan plan;
-  std::vector<Predictor> ranking;  // best first, for the whole field
-  double bits_per_value = 0;       // estimate for the best
+struct RankedPredictor {
+  Predictor predictor;
+  std::shared_ptr<CodePricer> pricer;  // frozen on the sample
 };
 
-/// Estimated bits a value of coding the windows' sample tiles with this plan and predictor.
-template <typename I>
-double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                     Predictor predictor, std::int64_t step);
+struct PlanChoice {
+  GridPlan plan;
+  std::vector<RankedPredictor> ranking;  // best first, for the whole field
+  double bits_per_value = 0;             // estimate for the best
+};
 
-/// `rank` axes, each longer than 1. Deterministic; costs about forty sample encodings.
+/// Deterministic; costs some tens of sample encodings.
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step);
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode);
 
-/// Best predictor of `candidates` for one tile.
 template <typename I>
-Predictor choose_predictor(const Grid& grid, std::int64_t tile, const LatticeRows<I>& rows,
-                           std::int64_t step, const std::vector<Predictor>& candidates,
-                           CellWorkspace<I>& work, std::vector<I>& codes);
+struct TileCodes;
+
+/// Picks the cheapest predictor for single tiles; one for each worker.
+template <typename I>
+class PredictorChooser {
+ public:
+  PredictorChooser(const Grid& grid, std::int64_t step, std::vector<RankedPredictor> candidates);
+  ~PredictorChooser();
+  Predictor choose(std::int64_t tile, const LatticeRows<I>& rows);
+
+ private:
+  const Grid& grid_;
+  std::int64_t step_;
+  std::vector<RankedPredictor> candidates_;
+  CellWorkspace<I> work_;
+  std::unique_ptr<TileCodes<I>> codes_;
+};
 
 }  // namespace tamis::reduce

@@ -26,6 +26,15 @@ for dtype in f32 f64; do
   says "NOT compared"
 done
 
+# Verified in slabs, a PSNR is still that of the whole field.
+ok "$tamis" compress in.f32 --shape 21x34x13 -o a.tms --psnr 60 --json
+whole=$(json difference psnr_db)
+ok "$tamis" compress in.f32 --shape 21x34x13 -o b.tms --psnr 60 --memory 9k --json
+slabs=$(json difference psnr_db)
+python3 -c "import sys; sys.exit(not abs($whole - $slabs) < 1e-9)" ||
+  fail "PSNR $whole as a whole, $slabs in slabs"
+cmp a.tms b.tms || fail "the bytes depend on --memory"
+
 # One-dimensional and empty fields, and a file named by an explicit format.
 fields make line.f32 --shape 1000
 ok "$tamis" compress line.f32 --shape 1000 -o line.tms --abs 1e-3

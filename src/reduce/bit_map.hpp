@@ -1,6 +1,7 @@
 // One bit per point of a field, in C order.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -31,25 +32,17 @@ class BitMap {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
 
-  /// out[i] = 1 where the bit is clear; returns false, leaving `out` alone, when all are.
-  bool read_clear(std::int64_t first, std::int64_t stride, int count, std::uint8_t* out) const {
-    bool any = false;
-    if (stride == 1) {
-      const std::int64_t last_word = (first + count - 1) >> 6;
-      for (std::int64_t w = first >> 6; w <= last_word && !any; ++w) {
-        any = words_[static_cast<std::size_t>(w)] != 0;
-      }
-    } else {
-      for (int i = 0; i < count && !any; ++i) any = get(first + i * stride);
+  /// True when any bit of [first, first + count) is set.
+  bool any(std::int64_t first, std::int64_t count) const {
+    for (std::int64_t i = first; i < first + count;) {
+      const std::int64_t word_end = (i | 63) + 1;
+      const std::int64_t end = std::min(word_end, first + count);
+      const std::uint64_t bits = words_[static_cast<std::size_t>(i >> 6)] >> (i & 63);
+      const std::int64_t n = end - i;
+      if ((n < 64 ? bits & ((std::uint64_t{1} << n) - 1) : bits) != 0) return true;
+      i = end;
     }
-    if (!any) return false;
-    bool set_here = false;
-    for (int i = 0; i < count; ++i) {
-      const bool bit = get(first + i * stride);
-      out[i] = bit ? 0 : 1;
-      set_here |= bit;
-    }
-    return set_here;
+    return false;
   }
 
  private:

@@ -9,9 +9,8 @@
 #include <cstring>
 
 #include "reduce/cell.hpp"
+#include "reduce/cell_levels-inl.hpp"
 #include "reduce/cell_lorenzo-inl.hpp"
-#include "reduce/cell_rows-inl.hpp"
-#include "reduce/cell_steps-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::reduce {

@@ -12,18 +12,26 @@
 #include <cstdint>
 
 #include "reduce/cell.hpp"
-#include "reduce/cell_rows-inl.hpp"
+#include "reduce/cell_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::reduce {
 namespace HWY_NAMESPACE {
+
+template <typename I>
+HWY_INLINE void row_divide(const I* from, int n, const typename Lanes<I>::Step& step, I* to) {
+  using L = Lanes<I>;
+  for (int i = 0; i < n; i += L::count()) {
+    L::store_some(L::divide(L::load(from + i), step), to + i, n - i);
+  }
+}
 
 // Walks the rows of a cell in raster order; `scaled` holds its values in units of the step.
 template <typename I>
 class LorenzoRows {
  public:
   LorenzoRows(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule)
-      : work_(work), shape_(shape), step_(static_cast<I>(rule.step)) {
+      : work_(work), shape_(shape), step_(static_cast<I>(rule.step)), divisor_(static_cast<I>(rule.step)) {
     for (int axis = 0; axis < 3; ++axis) {  // axis 0 = x
       const int k = shape.rank - 1 - axis;
       present_[axis] = k >= 0;
@@ -43,9 +51,8 @@ class LorenzoRows {
       for (int y = 0; y < ny; ++y) {
         const bool face = (present_[2] && z == 0) || (present_[1] && y == 0);
         const std::int64_t at = z * plane_ + y * row_;
-        for (int x = 0; x < (face ? open_[0] + 1 : 1); ++x) {
-          work_.scaled[at + x] = divide_nearest(work_.values[at + x], step_);
-        }
+        row_divide(work_.values.data() + at, face ? open_[0] + 1 : 1, divisor_,
+                   work_.scaled.data() + at);
       }
     }
   }
@@ -67,7 +74,7 @@ class LorenzoRows {
   }
 
   // Contexts from the codes of the rows above and behind, which `codes` keeps as magnitudes.
-  void contexts(int z, int y, float inverse, std::uint8_t* out) const {
+  void contexts(int z, int y, std::uint8_t* out) const {
     const int n = open_[0];
     I* sum = rows_[5];
     const I* above = magnitudes(z, y - 1);
@@ -78,7 +85,10 @@ class LorenzoRows {
     if (present_[2] && (above == nullptr) != (behind == nullptr)) {
       for (int i = 0; i < n; ++i) sum[i] = wrap_mul<I>(sum[i], 2);
     }
-    row_contexts(sum, n, inverse, 0, out);
+    using L = Lanes<I>;
+    for (int i = 0; i < n; i += L::count()) {
+      L::store_contexts(L::load(sum + i), divisor_, 0, out + i);
+    }
   }
 
   // Rows of code magnitudes live in the level pool, which a Lorenzo cell does not use otherwise.
@@ -105,6 +115,8 @@ class LorenzoRows {
     for (int i = 0; i < open_[0]; ++i) work_.values[at + i] = wrap_mul(v[i], step_);
   }
 
+  void divide(const I* from, I* to) const { row_divide(from, open_[0], divisor_, to); }
+
   int width() const { return open_[0]; }
   I* row(int i) const { return rows_[i]; }
 
@@ -114,6 +126,7 @@ class LorenzoRows {
   CellWorkspace<I>& work_;
   CellShape shape_;
   I step_;
+  typename Lanes<I>::Step divisor_;
   bool present_[3] = {};
   int open_[3] = {};
   std::int64_t row_ = 0;
@@ -127,7 +140,6 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
   if (shape.open_count() == 0) return;
   LorenzoRows<I> rows(work, shape, rule);
   const I step = static_cast<I>(rule.step);
-  const float inverse = 1.0F / static_cast<float>(rule.step);
   const int n = rows.width();
   rows.scale_boundary();
   rows.open_rows([&](int z, int y, std::int64_t at) {
@@ -138,7 +150,7 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
     I* codes = rows.row(1);
     rows.inherited(at, inherited);
     if (valid == nullptr) {
-      for (int i = 0; i < n; ++i) v[i] = divide_nearest(x[i], step);
+      rows.divide(x, v);
       for (int i = 0; i < n; ++i) codes[i] = wrap_sub(wrap_sub(v[i], v[i - 1]), inherited[i]);
     } else {
       for (int i = 0; i < n; ++i) {
@@ -150,7 +162,7 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
     std::uint8_t* contexts = nullptr;
     if (sink.fine_context != nullptr) {
       contexts = work.contexts.data();
-      rows.contexts(z, y, inverse, contexts);
+      rows.contexts(z, y, contexts);
       I* sizes = rows.magnitudes(z, y);
       for (int i = 0; i < n; ++i) sizes[i] = magnitude(codes[i]);
     }
@@ -168,7 +180,6 @@ void decode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
                     bool masked, CodeSource<I>& source) {
   if (shape.open_count() == 0) return;
   LorenzoRows<I> rows(work, shape, rule);
-  const float inverse = 1.0F / static_cast<float>(rule.step);
   const int n = rows.width();
   rows.scale_boundary();
   rows.open_rows([&](int z, int y, std::int64_t at) {
@@ -178,7 +189,7 @@ void decode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
     rows.inherited(at, inherited);
     const bool wants_contexts = source.decoded == nullptr;
     std::uint8_t* contexts = work.contexts.data();
-    if (wants_contexts) rows.contexts(z, y, inverse, contexts);
+    if (wants_contexts) rows.contexts(z, y, contexts);
     int count = n;
     if (valid != nullptr) {
       count = 0;

@@ -1,5 +1,5 @@
-// The hierarchy of an interpolated cell, from its corners down to the finest level, and what the
-// encoder and the decoder do with each predicted row. (Include guard toggles per target.)
+// What the encoder and the decoder do with predicted points, a few lanes at a time. (Include guard
+// toggles per target.)
 #if defined(TAMIS_REDUCE_CELL_STEPS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_REDUCE_CELL_STEPS_INL_HPP_
 #undef TAMIS_REDUCE_CELL_STEPS_INL_HPP_
@@ -7,11 +7,10 @@
 #define TAMIS_REDUCE_CELL_STEPS_INL_HPP_
 #endif
 
-#include <bit>
 #include <cstdint>
 
 #include "reduce/cell.hpp"
-#include "reduce/cell_rows-inl.hpp"
+#include "reduce/cell_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::reduce {
@@ -40,7 +39,7 @@ struct NaturalArray {
     return at(std::int64_t{p.z} << p.level, std::int64_t{p.y} << p.level,
               (2 * std::int64_t{p.first} + p.odd_x) << p.level);
   }
-  // Every (2 << level)-th element from a row's place, gathered into `out` (or in place).
+  // Every (2 << level)-th element from a row's place.
   template <typename T>
   void gather(const T* from, const RowPlace& p, T* out) const {
     const T* begin = from + at(p);
@@ -53,373 +52,177 @@ HWY_INLINE std::uint8_t context_base(int level) {
   return static_cast<std::uint8_t>((level < 3 ? level : 3) * kActivityClasses);
 }
 
+// A step has two parts: begin_row() for each run of points, then lanes() for each group of lanes.
 template <typename I>
 class EncodeStep {
  public:
+  using L = Lanes<I>;
+
   EncodeStep(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
              CodeSink<I>& sink)
       : work_(work),
         natural_(shape),
         step_(static_cast<I>(rule.step)),
-        inverse_(1.0F / static_cast<float>(rule.step)),
         masked_(masked),
-        sink_(sink) {}
+        sink_(sink),
+        spare_(work.rows.data()) {}
 
-  void row(const RowPlace& place, const I* p, const I* activity, I* r, I* scratch) {
-    const int n = place.count;
-    I* x = scratch;
-    if (place.level == 0) {
-      row_split(work_.input.data() + natural_.at(place) - place.odd_x, place.odd_x, n, x);
+  HWY_INLINE void begin_row(const RowPlace& place, const I*) {
+    fine_ = place.level == 0;
+    odd_x_ = place.odd_x;
+    base_ = context_base(place.level);
+    if (fine_) {
+      x_ = work_.input.data() + natural_.at(place) - place.odd_x;
+      codes_ = sink_.fine;
+      contexts_ = sink_.fine_context;
     } else {
-      natural_.gather(work_.input.data(), place, x);
+      natural_.gather(work_.input.data(), place, spare_);
+      x_ = spare_;
+      codes_ = sink_.coarse;
+      contexts_ = sink_.coarse_context;
     }
-    I*& out = place.level == 0 ? sink_.fine : sink_.coarse;
-    std::uint8_t*& contexts = place.level == 0 ? sink_.fine_context : sink_.coarse_context;
-    const std::uint8_t base = context_base(place.level);
+    if (masked_) natural_.gather(work_.valid.data(), place, work_.contexts.data());
+  }
+
+  // Points i .. i + n - 1 of the row; n may exceed the lanes' number.
+  template <bool kContexts>
+  HWY_INLINE void lanes(int i, int n, typename L::V p, typename L::V activity, I* r) {
+    const typename L::V x = fine_ ? L::load_split(x_ + 2 * i, odd_x_) : L::load(x_ + i);
+    typename L::V code = L::divide(L::sub(x, p), step_);
+    if (masked_) code = L::keep_valid(code, work_.contexts.data() + i);
+    L::store_some(L::add(p, L::multiply(code, step_)), r + i, n);
     if (!masked_) {
-      row_quantise(x, p, n, step_, inverse_, nullptr, out, r);
-      out += n;
-      if (activity) {
-        row_contexts(activity, n, inverse_, base, contexts);
-        contexts += n;
-      }
+      L::store(code, codes_ + i);
+      if (kContexts) L::store_contexts(activity, step_, base_, contexts_ + i);
       return;
     }
-    std::uint8_t* valid = work_.contexts.data();
-    natural_.gather(work_.valid.data(), place, valid);
-    I* codes = scratch;  // x is read before codes are written
-    row_quantise(x, p, n, step_, inverse_, valid, codes, r);
-    for (int i = 0; i < n; ++i) {
-      if (!valid[i]) continue;
-      *out++ = codes[i];
-      if (activity) {
-        *contexts++ = static_cast<std::uint8_t>(base + activity_class(activity[i], inverse_));
-      }
+    I buffer[8];
+    std::uint8_t contexts[8];
+    L::store(code, buffer);
+    if (kContexts) L::store_contexts(activity, step_, base_, contexts);
+    const std::uint8_t* valid = work_.contexts.data() + i;
+    for (int j = 0; j < (n < L::count() ? n : L::count()); ++j) {
+      if (valid[j] == 0) continue;
+      *codes_++ = buffer[j];
+      if (kContexts) *contexts_++ = contexts[j];
     }
+  }
+
+  template <bool kContexts>
+  HWY_INLINE void end_row(int count) {
+    I*& codes = fine_ ? sink_.fine : sink_.coarse;
+    std::uint8_t*& contexts = fine_ ? sink_.fine_context : sink_.coarse_context;
+    codes = masked_ ? codes_ : codes_ + count;
+    if (kContexts) contexts = masked_ ? contexts_ : contexts_ + count;
   }
 
  private:
   CellWorkspace<I>& work_;
   NaturalArray natural_;
-  I step_;
-  float inverse_;
+  typename L::Step step_;
   bool masked_;
   CodeSink<I>& sink_;
+  I* spare_;
+  bool fine_ = false;
+  int odd_x_ = 0;
+  std::uint8_t base_ = 0;
+  const I* x_ = nullptr;
+  I* codes_ = nullptr;
+  std::uint8_t* contexts_ = nullptr;
 };
-
-// The next codes of a source; `buffer` holds them when they come from an entropy decoder.
-template <typename I>
-HWY_INLINE const I* take_codes(CodeSource<I>& source, int count, const std::uint8_t* contexts,
-                               I* buffer) {
-  if (source.decoded != nullptr) {
-    const I* codes = source.decoded;
-    source.decoded += count;
-    return codes;
-  }
-  source.reader->read(buffer, count, contexts);
-  return buffer;
-}
 
 template <typename I>
 class DecodeStep {
  public:
+  using L = Lanes<I>;
+
   DecodeStep(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
              CodeSource<I>& coarse, CodeSource<I>& fine)
       : work_(work),
         natural_(shape),
         step_(static_cast<I>(rule.step)),
-        inverse_(1.0F / static_cast<float>(rule.step)),
         masked_(masked),
         coarse_(coarse),
-        fine_(fine) {}
+        fine_(fine),
+        spare_(work.rows.data()),
+        predictions_(work.rows.data() + shape.tile + 2 * kRowSlack) {}
 
-  void row(const RowPlace& place, const I* p, const I* activity, I* r, I* scratch) {
-    const int n = place.count;
-    CodeSource<I>& source = place.level == 0 ? fine_ : coarse_;
-    const std::uint8_t base = context_base(place.level);
-    std::uint8_t* contexts = work_.contexts.data();
-    if (!masked_) {
-      if (source.decoded == nullptr) row_contexts(activity, n, inverse_, base, contexts);
-      row_reconstruct(take_codes(source, n, contexts, scratch), p, n, step_, r);
+  HWY_INLINE void begin_row(const RowPlace& place, const I*) {
+    source_ = place.level == 0 ? &fine_ : &coarse_;
+    base_ = context_base(place.level);
+    place_ = place;
+    buffered_ = source_->decoded == nullptr;
+    if (buffered_) return;  // codes come at the end of the row, when its contexts are known
+    if (masked_) {
+      spread_valid();
+    } else {
+      codes_ = source_->decoded;
+      source_->decoded += place.count;
+    }
+  }
+
+  template <bool kContexts>
+  HWY_INLINE void lanes(int i, int n, typename L::V p, typename L::V activity, I* r) {
+    if (kContexts && buffered_) {
+      L::store(p, predictions_ + i);
+      L::store_contexts(activity, step_, base_, work_.contexts.data() + i);
+      r_ = r;
       return;
     }
-    const std::uint8_t* valid = work_.valid.data() + natural_.at(place);
-    const std::int64_t stride = std::int64_t{2} << place.level;
-    int count = 0;
-    for (int i = 0; i < n; ++i) {
-      if (!valid[i * stride]) continue;
-      if (source.decoded == nullptr) {
-        contexts[count] = static_cast<std::uint8_t>(base + activity_class(activity[i], inverse_));
+    const typename L::V code = L::load(codes_ + i);
+    L::store_some(L::add(p, L::multiply(code, step_)), r + i, n);
+  }
+
+  template <bool kContexts>
+  HWY_INLINE void end_row(int count) {
+    if (!kContexts || !buffered_) return;
+    std::uint8_t* contexts = work_.contexts.data();
+    const I* codes = spare_;
+    if (masked_) {
+      const std::uint8_t* valid = work_.valid.data() + natural_.at(place_);
+      const std::int64_t stride = std::int64_t{2} << place_.level;
+      int found = 0;
+      for (int i = 0; i < count; ++i) {
+        if (valid[i * stride] != 0) contexts[found++] = contexts[i];
       }
-      ++count;
+      source_->reader->read(spare_, found, contexts);
+      for (int i = count - 1; i >= 0; --i) {
+        spare_[i] = valid[i * stride] != 0 ? spare_[--found] : I{0};
+      }
+    } else {
+      source_->reader->read(spare_, count, contexts);
     }
-    const I* codes = take_codes(source, count, contexts, scratch);
-    for (int i = 0; i < n; ++i) {
-      r[i] = valid[i * stride] ? wrap_add(p[i], wrap_mul(*codes++, step_)) : p[i];
+    for (int i = 0; i < count; i += L::count()) {
+      L::store_some(L::add(L::load(predictions_ + i), L::multiply(L::load(codes + i), step_)),
+                    r_ + i, count - i);
     }
   }
 
  private:
+  // Codes of the valid points at their places, zeros between.
+  void spread_valid() {
+    const std::uint8_t* valid = work_.valid.data() + natural_.at(place_);
+    const std::int64_t stride = std::int64_t{2} << place_.level;
+    for (int i = 0; i < place_.count; ++i) {
+      spare_[i] = valid[i * stride] != 0 ? *source_->decoded++ : I{0};
+    }
+    codes_ = spare_;
+  }
+
   CellWorkspace<I>& work_;
   NaturalArray natural_;
-  I step_;
-  float inverse_;
+  typename L::Step step_;
   bool masked_;
   CodeSource<I>& coarse_;
   CodeSource<I>& fine_;
-};
-
-template <typename I>
-class Interpolation {
- public:
-  Interpolation(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule)
-      : work_(work), natural_(shape), tile_(shape.tile) {
-    cubic_ = rule.predictor == Predictor::kCubic || rule.predictor == Predictor::kCubicAveraged;
-    averaged_ =
-        rule.predictor == Predictor::kLinearAveraged || rule.predictor == Predictor::kCubicAveraged;
-    for (int axis = 0; axis < 3; ++axis) {  // axis 0 = x
-      const int k = shape.rank - 1 - axis;
-      present_[axis] = k >= 0;
-      nodes_[axis] = k >= 0 ? shape.nodes[k] : 1;
-      far_[axis] = k >= 0 && shape.has_far(k);
-    }
-    int seen = 0;
-    for (int i = kMaxCellRank - 1; i >= 0; --i) {  // last predicted first
-      const int k = rule.axis_order[i];
-      if (k < shape.rank) preferred_[seen++] = shape.rank - 1 - k;
-    }
-    axes_ = seen;
-    const std::int64_t width = tile_ + 2 * kRowSlack;
-    for (int i = 0; i < kScratchRows; ++i) rows_[i] = work_.rows.data() + i * width;
-  }
-
-  // Runs levels down to `last` and leaves the result in `values`.
-  template <typename Step>
-  void run(int last, bool activities, Step& step) {
-    int level = std::countr_zero(static_cast<unsigned>(tile_)) - 1;
-    I* pool = work_.levels.data();
-    lay_out(previous_, level + 1, pool);
-    for (; level >= last; --level) {
-      Level current;
-      lay_out(current, level, pool);
-      fill_known(current);
-      for (const int block : {1, 2, 4, 3, 5, 6, 7}) {
-        if (!block_exists(block)) continue;
-        predict_block(current, block, activities, step);
-      }
-      previous_ = current;
-      is_corner_level_ = false;
-    }
-    if (!is_corner_level_) write_back(previous_);
-  }
-
- private:
-  struct Level {
-    int level = 0;
-    int n[3] = {};  // nodes along x y z
-    int even = 0;   // along x
-    int odd = 0;
-    std::int64_t stride = 0;
-    I* base = nullptr;
-    I* even_row(int z, int y) const { return base + (std::int64_t{z} * n[1] + y) * stride + 1; }
-    I* odd_row(int z, int y) const { return even_row(z, y) + even + 2; }
-  };
-
-  void lay_out(Level& l, int level, I*& pool) const {
-    l.level = level;
-    for (int axis = 0; axis < 3; ++axis) l.n[axis] = ((nodes_[axis] - 1) >> level) + 1;
-    l.even = (l.n[0] + 1) / 2;
-    l.odd = l.n[0] / 2;
-    l.stride = l.n[0] + 3;
-    l.base = pool;
-    // The corner level exists in `values` only.
-    if ((1 << level) < tile_) pool += std::int64_t{l.n[1]} * l.n[2] * l.stride;
-  }
-
-  bool on_boundary(int axis, int index, int count) const {
-    return present_[axis] && (index == 0 || (far_[axis] && index == count - 1));
-  }
-
-  bool block_exists(int block) const {
-    for (int axis = 0; axis < 3; ++axis) {
-      if ((block >> axis & 1) && !present_[axis]) return false;
-    }
-    return true;
-  }
-
-  void fill_known(const Level& l) {
-    const I* values = work_.values.data();
-    for (int z = 0; z < l.n[2]; ++z) {
-      for (int y = 0; y < l.n[1]; ++y) {
-        I* even = l.even_row(z, y);
-        I* odd = l.odd_row(z, y);
-        if (on_boundary(2, z, l.n[2]) || on_boundary(1, y, l.n[1])) {
-          natural_.gather(values, {l.level, z, y, 0, 0, l.even}, even);
-          natural_.gather(values, {l.level, z, y, 1, 0, l.odd}, odd);
-          continue;
-        }
-        if (z % 2 == 0 && y % 2 == 0) {
-          if (is_corner_level_) {
-            natural_.gather(values, {l.level, z, y, 0, 0, l.even}, even);
-          } else {
-            row_interleave(previous_.even_row(z / 2, y / 2), previous_.odd_row(z / 2, y / 2),
-                           previous_.even, previous_.odd, even);
-          }
-          continue;
-        }
-        natural_.gather(values, {l.level, z, y, 0, 0, 1}, even);
-        if (far_[0]) natural_.gather(values, {l.level, z, y, 0, l.even - 1, 1}, even + l.even - 1);
-      }
-    }
-  }
-
-  // Level indices of the open points with this parity: from `first` (step 2) below `end`.
-  void open_range(const Level& l, int axis, bool odd, int& first, int& end) const {
-    first = odd ? 1 : (present_[axis] ? 2 : 0);
-    end = l.n[axis] - (far_[axis] ? 1 : 0);
-  }
-
-  template <typename Step>
-  void predict_block(const Level& l, int block, bool activities, Step& step) {
-    int z0, z1, y0, y1;
-    open_range(l, 2, (block & 4) != 0, z0, z1);
-    open_range(l, 1, (block & 2) != 0, y0, y1);
-    const bool odd_x = (block & 1) != 0;
-    const int first = odd_x ? 0 : 1;
-    const int count = odd_x ? l.odd : l.even - 1 - (far_[0] ? 1 : 0);
-    if (count <= 0) return;
-    int axes[3];
-    int n_axes = 0;
-    for (int i = 0; i < axes_; ++i) {
-      if (block >> preferred_[i] & 1) axes[n_axes++] = preferred_[i];
-    }
-    if (!averaged_) n_axes = 1;
-    for (int z = z0; z < z1; z += 2) {
-      for (int y = y0; y < y1; y += 2) {
-        const RowPlace place{l.level, z, y, odd_x ? 1 : 0, first, count};
-        I* activity = activities ? rows_[1] : nullptr;
-        predict_along(l, axes[0], place, rows_[0], activity);
-        if (n_axes == 2) {
-          predict_along(l, axes[1], place, rows_[2], activities ? rows_[3] : nullptr);
-          row_mean2(rows_[0], rows_[2], count);
-          if (activities) row_mean2(rows_[1], rows_[3], count);
-        } else if (n_axes == 3) {
-          average_three(l, axes, place, activities);
-        }
-        I* r = (odd_x ? l.odd_row(z, y) : l.even_row(z, y)) + first;
-        step.row(place, rows_[0], activity, r, rows_[7]);
-      }
-    }
-  }
-
-  void average_three(const Level& l, const int* axes, const RowPlace& place, bool activities) {
-    std::copy_n(rows_[0], place.count, rows_[5]);
-    if (activities) std::copy_n(rows_[1], place.count, rows_[6]);
-    predict_along(l, axes[1], place, rows_[0], activities ? rows_[1] : nullptr);
-    predict_along(l, axes[2], place, rows_[2], activities ? rows_[3] : nullptr);
-    row_mean3(rows_[0], rows_[2], rows_[5], place.count);
-    if (activities) row_mean3(rows_[1], rows_[3], rows_[6], place.count);
-  }
-
-  void predict_along(const Level& l, int axis, const RowPlace& place, I* p, I* activity) {
-    if (axis == 0) {
-      predict_along_x(l, place, p, activity);
-    } else {
-      predict_across_rows(l, axis, place, p, activity);
-    }
-  }
-
-  void predict_along_x(const Level& l, const RowPlace& place, I* p, I* activity) {
-    I* even = l.even_row(place.z, place.y);
-    int known = l.even;
-    if (l.odd == l.even) {  // the last odd point has no right neighbour
-      even[known] = known > 1 ? extend_line(even[known - 2], even[known - 1]) : even[known - 1];
-      ++known;
-    }
-    if (!cubic_) {
-      row_linear(even, even + 1, place.count, p, activity);
-      return;
-    }
-    if (known > 2) {
-      even[-1] = extend_parabola(even[2], even[1], even[0]);
-      even[known] = extend_parabola(even[known - 3], even[known - 2], even[known - 1]);
-    } else {
-      even[-1] = extend_line(even[1], even[0]);
-      even[known] = extend_line(even[known - 2], even[known - 1]);
-    }
-    row_cubic(even - 1, even, even + 1, even + 2, place.count, p, activity);
-  }
-
-  void predict_across_rows(const Level& l, int axis, const RowPlace& place, I* p, I* activity) {
-    const int here = axis == 1 ? place.y : place.z;
-    const int end = l.n[axis];
-    const auto row = [&](int index) -> const I* {
-      if (index < 0 || index >= end) return nullptr;
-      const int z = axis == 2 ? index : place.z;
-      const int y = axis == 1 ? index : place.y;
-      return (place.odd_x ? l.odd_row(z, y) : l.even_row(z, y)) + place.first;
-    };
-    const int n = place.count;
-    const I* b = row(here - 1);
-    const I* c = row(here + 1);
-    const I* a = row(here - 3);
-    if (c == nullptr) {
-      if (a != nullptr) {
-        row_extend_line(a, b, n, rows_[4]);
-        c = rows_[4];
-      } else {
-        c = b;
-      }
-    }
-    if (!cubic_) {
-      row_linear(b, c, n, p, activity);
-      return;
-    }
-    const I* e = row(here + 3);
-    if (a == nullptr && e == nullptr) {
-      row_extend_line(c, b, n, rows_[8]);
-      row_extend_line(b, c, n, rows_[9]);
-      a = rows_[8];
-      e = rows_[9];
-    } else if (e == nullptr) {
-      row_extend_parabola(a, b, c, n, rows_[9]);
-      e = rows_[9];
-    } else if (a == nullptr) {
-      row_extend_parabola(e, c, b, n, rows_[8]);
-      a = rows_[8];
-    }
-    row_cubic(a, b, c, e, n, p, activity);
-  }
-
-  void write_back(const Level& l) {
-    I* values = work_.values.data();
-    for (int z = 0; z < l.n[2]; ++z) {
-      for (int y = 0; y < l.n[1]; ++y) {
-        if (l.level == 0) {
-          row_interleave(l.even_row(z, y), l.odd_row(z, y), l.even, l.odd,
-                         values + natural_.at(z, y, 0));
-          continue;
-        }
-        row_interleave(l.even_row(z, y), l.odd_row(z, y), l.even, l.odd, rows_[0]);
-        I* out = values + natural_.at(std::int64_t{z} << l.level, std::int64_t{y} << l.level, 0);
-        for (int x = 0; x < l.n[0]; ++x) out[std::int64_t{x} << l.level] = rows_[0][x];
-      }
-    }
-  }
-
-  CellWorkspace<I>& work_;
-  NaturalArray natural_;
-  int tile_;
-  bool cubic_ = false;
-  bool averaged_ = false;
-  bool present_[3] = {};
-  bool far_[3] = {};
-  int nodes_[3] = {};
-  int preferred_[3] = {};
-  int axes_ = 0;
-  bool is_corner_level_ = true;
-  Level previous_;
-  I* rows_[kScratchRows] = {};  // 0-3 predictions, 5 6 kept ones, 4 8 9 stand-ins, 7 the step's
+  I* spare_;
+  I* predictions_;
+  CodeSource<I>* source_ = nullptr;
+  std::uint8_t base_ = 0;
+  RowPlace place_{};
+  bool buffered_ = false;
+  const I* codes_ = nullptr;
+  I* r_ = nullptr;
 };
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

@@ -151,7 +151,7 @@ class FieldDecoder {
   template <typename I>
   void take_anchors(const Grid& grid, const std::vector<I>& anchors, SelectionRows<T, I>& rows) {
     for (std::int64_t t = 0; t < grid.tile_count(); ++t) {
-      rows.accept(grid.tile_at(t).origin, 1, 1, &anchors[static_cast<std::size_t>(t)]);
+      rows.accept_row(grid.tile_at(t).origin, 1, 1, &anchors[static_cast<std::size_t>(t)]);
     }
   }
 

@@ -49,7 +49,7 @@ template <typename T>
 FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool logarithm) {
   FieldMasks masks;
   const bool fill = scan.masked_count > 0;
-  masks.any_zeros = logarithm && scan.zero_count > 0;
+  masks.any_zeros = logarithm && scan.may_have_zeros;
   masks.any_signs = logarithm && scan.has_negative;
   masks.any_voids = fill || masks.any_zeros;
   if (!masks.any_voids && !masks.any_signs) return masks;
@@ -138,6 +138,7 @@ PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const Field
 struct Design {
   NumberMap map;
   PlanChoice choice;
+  double bits_per_value = 0;  // estimate, palette included
 };
 
 template <typename T>
@@ -150,10 +151,12 @@ Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointC
     PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks, mode)
                                  : plan_for<T, std::int32_t>(samples, map, masks, mode);
     double bits = choice.bits_per_value * static_cast<double>(source.count());
-    if (map.kind == MapKind::kPalette) bits += 24.0 * static_cast<double>(map.palette.size());
+    if (map.kind == MapKind::kPalette) {
+      bits += 8.0 * static_cast<double>(write_palette(map.palette, map.dtype).size());
+    }
     if (best_bits < 0 || bits < best_bits) {
       best_bits = bits;
-      best = {std::move(map), std::move(choice)};
+      best = {std::move(map), std::move(choice), bits / static_cast<double>(source.count())};
     }
   }
   return best;
@@ -232,7 +235,9 @@ class Attempt {
     each_layer(0, [&](std::int64_t c) {
       const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(c)];
       for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-        rows_.read(grid_.tile_at(t).origin, 1, 1, &anchors[static_cast<std::size_t>(t)]);
+        NodeBlock node;
+        node.first = grid_.tile_at(t).origin;
+        rows_.read(node, &anchors[static_cast<std::size_t>(t)]);
       }
     });
     return anchors;
@@ -423,7 +428,7 @@ class FieldEncoder {
     // not promise a clear gain.
     const double raw_bits = 8.0 * sizeof(T);
     const std::int64_t sure_patches = scan_.valid_count - scan_.finite_count;
-    if (design_.choice.bits_per_value > 0.5 * raw_bits ||
+    if (design_.bits_per_value > 0.5 * raw_bits ||
         sure_patches > source_.count() / (2 * kPatchLimitShare)) {
       if (!attempt([](std::span<const std::byte>) {}, info)) return write_raw(sink);
     }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "reduce/map_blocks.hpp"
+
 namespace tamis::reduce {
 
 namespace {
@@ -68,8 +70,57 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count) {
   return true;
 }
 
+bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
+                     std::uint8_t* out) {
+  if (bits == nullptr) return false;
+  const int n = block.count[2];
+  const std::int64_t stride = block.stride[2];
+  bool any = false;
+  block.each_row([&](std::int64_t first, std::int64_t) {
+    if (any) return;
+    if (stride == 1) {
+      any = bits->any(first + shift, n);
+    } else {
+      for (int i = 0; i < n && !any; ++i) any = bits->get(first + shift + i * stride);
+    }
+  });
+  if (!any) return false;
+  block.each_row([&](std::int64_t first, std::int64_t natural) {
+    for (int i = 0; i < n; ++i) {
+      out[natural + i] = bits->get(first + shift + i * stride) ? 0 : 1;
+    }
+  });
+  return true;
+}
+
 template <typename T, typename I>
-void FieldRows<T, I>::accept(std::int64_t first, std::int64_t stride, int count, const I* values) {
+void FieldRows<T, I>::read(const NodeBlock& block, I* out) const {
+  const T* data = data_ - begin_;
+  if constexpr (sizeof(I) == 4) {
+    if (block.stride[2] == 1 && map_.is_affine() && quantise_block(map_, data, block, out)) return;
+  }
+  block.each_row([&](std::int64_t first, std::int64_t natural) {
+    map_.quantise(data + first, block.stride[2], block.count[2], out + natural);
+  });
+}
+
+template <typename T, typename I>
+void FieldRows<T, I>::accept(const NodeBlock& block, const I* values) {
+  if constexpr (sizeof(I) == 4) {
+    if (block.stride[2] == 1 && map_.is_affine() && error_scale_ == 0 &&
+        check_.kind == PointCheck::Kind::kAbsolute &&
+        check_block(map_, data_ - begin_, block, values, check_.bound)) {
+      return;
+    }
+  }
+  block.each_row([&](std::int64_t first, std::int64_t natural) {
+    accept_row(first, block.stride[2], block.count[2], values + natural);
+  });
+}
+
+template <typename T, typename I>
+void FieldRows<T, I>::accept_row(std::int64_t first, std::int64_t stride, int count,
+                                 const I* values) {
   constexpr int kPiece = 256;
   std::array<T, kPiece> decoded;
   std::array<T, kPiece> gathered;

@@ -27,6 +27,11 @@ bool point_holds(const PointCheck& check, T x, T r);
 template <typename T>
 bool row_holds(const PointCheck& check, const T* x, const T* r, int count);
 
+/// out = 1 where the bit is clear; false, leaving `out` alone, when all are. `bits` may be null and
+/// begins at index -shift of the block's field.
+bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
+                     std::uint8_t* out);
+
 /// A point stored verbatim: its linear index and bits.
 struct Patch {
   std::int64_t index;
@@ -56,14 +61,11 @@ class FieldRows final : public LatticeRows<I> {
     begin_ = begin;
   }
 
-  void read(std::int64_t first, std::int64_t stride, int count, I* out) const override {
-    map_.quantise(data_ + (first - begin_), stride, count, out);
+  void read(const NodeBlock& block, I* out) const override;
+  bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
+    return read_clear_bits(voids_, void_shift_, block, out);
   }
-  bool read_valid(std::int64_t first, std::int64_t stride, int count,
-                  std::uint8_t* out) const override {
-    return voids_ != nullptr && voids_->read_clear(first + void_shift_, stride, count, out);
-  }
-  void accept(std::int64_t first, std::int64_t stride, int count, const I* values) override;
+  void accept(const NodeBlock& block, const I* values) override;
 
   /// Patches found so far, by rising index.
   std::vector<Patch> take_patches();
@@ -72,6 +74,7 @@ class FieldRows final : public LatticeRows<I> {
   bool over_limit() const { return static_cast<std::int64_t>(patches_.size()) > patch_limit_; }
 
  private:
+  void accept_row(std::int64_t first, std::int64_t stride, int count, const I* values);
   void add_errors(const T* x, const T* r, std::int64_t begin, std::int64_t stride, int count);
 
   const T* data_;
@@ -94,18 +97,23 @@ class ArrayRows final : public LatticeRows<I> {
  public:
   ArrayRows(const std::vector<I>* input, std::vector<I>* output, const BitMap* voids)
       : input_(input), output_(output), voids_(voids) {}
-  void read(std::int64_t first, std::int64_t stride, int count, I* out) const override {
-    for (int i = 0; i < count; ++i)
-      out[i] = (*input_)[static_cast<std::size_t>(first + i * stride)];
+  void read(const NodeBlock& block, I* out) const override {
+    block.each_row([&](std::int64_t first, std::int64_t natural) {
+      for (int i = 0; i < block.count[2]; ++i) {
+        out[natural + i] = (*input_)[static_cast<std::size_t>(first + i * block.stride[2])];
+      }
+    });
   }
-  bool read_valid(std::int64_t first, std::int64_t stride, int count,
-                  std::uint8_t* out) const override {
-    return voids_ != nullptr && voids_->read_clear(first, stride, count, out);
+  bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
+    return read_clear_bits(voids_, 0, block, out);
   }
-  void accept(std::int64_t first, std::int64_t stride, int count, const I* values) override {
+  void accept(const NodeBlock& block, const I* values) override {
     if (output_ == nullptr) return;
-    for (int i = 0; i < count; ++i)
-      (*output_)[static_cast<std::size_t>(first + i * stride)] = values[i];
+    block.each_row([&](std::int64_t first, std::int64_t natural) {
+      for (int i = 0; i < block.count[2]; ++i) {
+        (*output_)[static_cast<std::size_t>(first + i * block.stride[2])] = values[natural + i];
+      }
+    });
   }
 
  private:

@@ -9,6 +9,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "reduce/block_range.hpp"
+
 namespace tamis::reduce {
 
 namespace {
@@ -32,56 +34,74 @@ struct Tally {
   T high = -std::numeric_limits<T>::infinity();
   std::int64_t nan = 0;
   std::int64_t infinite = 0;
-  std::int64_t zero = 0;
-  std::int64_t negative = 0;  // sign bit set, -0 included
-  std::int64_t negative_zero = 0;
-  std::int64_t low_count = 0;
-  std::int64_t high_count = 0;
   std::int64_t masked = 0;
-  std::int64_t finite = 0;
+  std::int64_t masked_special = 0;  // NaN or infinite; not in the counts above
+  bool zero = false;      // may be true without need
+  bool negative = false;  // sign bit set, -0 included
   T first_nan = 0;
 
   void add(T v) {
-    if (!std::isfinite(v)) {
-      if (std::isnan(v)) {
-        if (nan++ == 0) first_nan = v;
-      } else {
-        ++infinite;
-      }
-      negative += std::signbit(v) ? 1 : 0;
+    if (std::isfinite(v)) {
+      add_range({v, v, std::signbit(v), true});
       return;
     }
-    ++finite;
-    if (v <= low) {
-      low_count = v == low ? low_count + 1 : 1;
-      low = v;
+    if (std::isnan(v)) {
+      if (nan++ == 0) first_nan = v;
+    } else {
+      ++infinite;
     }
-    if (v >= high) {
-      high_count = v == high ? high_count + 1 : 1;
-      high = v;
-    }
-    const bool sign = std::signbit(v);
-    negative += sign ? 1 : 0;
-    zero += v == 0 ? 1 : 0;
-    negative_zero += v == 0 && sign ? 1 : 0;
+    negative = negative || std::signbit(v);
+  }
+
+  void add_range(const BlockRange<T>& range) {
+    low = std::min(low, range.low);
+    high = std::max(high, range.high);
+    zero = zero || (range.low <= 0 && range.high >= 0);
+    negative = negative || range.negative;
   }
 };
 
 template <typename T>
 Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill) {
+  constexpr std::int64_t kBlock = 4096;
   Tally<T> t;
   pieces([&](std::int64_t, std::int64_t count, const T* data) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (fill && is_fill(data[i], *fill)) {
-        ++t.masked;
-        if (std::isnan(data[i])) ++t.nan;
-        if (std::isinf(data[i])) ++t.infinite;
-      } else {
-        t.add(data[i]);
+    for (std::int64_t at = 0; at < count; at += kBlock) {
+      const std::int64_t n = std::min(kBlock, count - at);
+      const T* block = data + at;
+      // Most blocks are plain: all finite, no fill, and their extremes are all that is new.
+      const BlockRange<T> range = block_range(block, n);
+      const bool may_hold_fill = fill && !(*fill < range.low) && !(*fill > range.high);
+      if (range.finite && !may_hold_fill) {
+        t.add_range(range);
+        continue;
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (fill && is_fill(block[i], *fill)) {
+          ++t.masked;
+          t.masked_special += std::isfinite(block[i]) ? 0 : 1;
+        } else {
+          t.add(block[i]);
+        }
       }
     }
   });
   return t;
+}
+
+// The first NaN of the field, whose bits all others are likely to share.
+template <typename T>
+T first_nan(const EachPiece<T>& pieces, T otherwise) {
+  T found = otherwise;
+  bool seen = false;
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    for (std::int64_t i = 0; i < count && !seen; ++i) {
+      if (!std::isnan(data[i])) continue;
+      found = data[i];
+      seen = true;
+    }
+  });
+  return found;
 }
 
 // Is `candidate`, an extreme that occurs `count` times, a fill beside values in [low, high]?
@@ -112,7 +132,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
   FieldScan<T> scan;
   if (declared) scan.fill = static_cast<T>(*declared);
   Tally<T> t = tally<T>(pieces, scan.fill);
-  if (scan.fill && std::isnan(*scan.fill) && t.first_nan != t.first_nan) scan.fill = t.first_nan;
+  if (scan.fill && std::isnan(*scan.fill)) scan.fill = first_nan(pieces, *scan.fill);
   if (!scan.fill && detect) {
     std::optional<T> found;
     if (t.nan > 0) {
@@ -122,7 +142,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
         const T candidate = use_high ? t.high : t.low;
         if (!listed(kAlwaysFill, candidate) && !listed(kPossibleFill, candidate)) continue;
         const Tally<T> rest = tally<T>(pieces, candidate);
-        if (!stands_apart(candidate, use_high ? t.high_count : t.low_count, rest.low, rest.high)) {
+        if (!stands_apart(candidate, rest.masked, rest.low, rest.high)) {
           continue;
         }
         found = candidate;
@@ -137,11 +157,10 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
   }
   scan.masked_count = t.masked;
   scan.valid_count = count - t.masked;
-  scan.finite_count = t.finite;
-  scan.nonfinite_count = t.nan + t.infinite;
-  scan.zero_count = t.zero;
-  scan.has_negative = t.negative > 0;
-  scan.has_negative_zero = t.negative_zero > 0;
+  scan.finite_count = scan.valid_count - t.nan - t.infinite;
+  scan.nonfinite_count = t.nan + t.infinite + t.masked_special;
+  scan.may_have_zeros = t.zero;
+  scan.has_negative = t.negative;
   if (t.low <= t.high) {
     scan.min_value = static_cast<double>(t.low);
     scan.max_value = static_cast<double>(t.high);

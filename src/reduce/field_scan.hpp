@@ -24,9 +24,8 @@ struct FieldScan {
   std::int64_t valid_count = 0;      // unmasked points
   std::int64_t finite_count = 0;     // unmasked and finite
   std::int64_t nonfinite_count = 0;  // masked ones included
-  bool has_negative_zero = false;
-  bool has_negative = false;    // among unmasked values, -0 included
-  std::int64_t zero_count = 0;  // unmasked, both signs
+  bool has_negative = false;         // a sign bit among unmasked values, -0 included
+  bool may_have_zeros = false;       // false: certainly none among the unmasked
   std::optional<T> fill;        // bits of the masked points
   bool fill_detected = false;
   std::int64_t masked_count = 0;

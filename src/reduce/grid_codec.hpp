@@ -13,20 +13,47 @@
 
 namespace tamis::reduce {
 
-/// Rows of nodes: `count` of them from linear index `first`, `stride` apart. Called from several
-/// threads at a time for different rows.
+/// A box of nodes in the field and its place in the natural arrays of a workspace; axes plane, line
+/// and row, the last of them the fastest.
+struct NodeBlock {
+  std::int64_t first = 0;            // linear index in the field
+  std::int64_t stride[3] = {};       // in the field
+  int count[3] = {1, 1, 1};
+  std::int64_t natural = 0;          // index in the natural arrays
+  std::int64_t natural_stride[2] = {};  // of plane and line; rows are contiguous
+
+  /// fn(linear index, natural index) for each row.
+  template <typename Fn>
+  void each_row(const Fn& fn) const {
+    for (int z = 0; z < count[0]; ++z) {
+      for (int y = 0; y < count[1]; ++y) {
+        fn(first + z * stride[0] + y * stride[1],
+           natural + z * natural_stride[0] + y * natural_stride[1]);
+      }
+    }
+  }
+};
+
+/// Open points of a cell.
+NodeBlock open_block(const Grid& grid, const Grid::Tile& tile, int mask);
+/// All nodes that a tile owns, its low faces included.
+NodeBlock owned_block(const Grid& grid, const Grid::Tile& tile);
+/// The same with its far faces.
+NodeBlock closed_block(const Grid& grid, const Grid::Tile& tile);
+
+/// Blocks of nodes, called from several threads at a time for different blocks. `out` and `values`
+/// are natural arrays.
 template <typename I>
 class LatticeRows {
  public:
   virtual ~LatticeRows() = default;
   /// Lattice values to encode.
-  virtual void read(std::int64_t first, std::int64_t stride, int count, I* out) const = 0;
+  virtual void read(const NodeBlock& block, I* out) const = 0;
   /// Which nodes have codes (1) and which are masked (0); returns false when all have and `out` was
   /// left alone.
-  virtual bool read_valid(std::int64_t first, std::int64_t stride, int count,
-                          std::uint8_t* out) const = 0;
+  virtual bool read_valid(const NodeBlock& block, std::uint8_t* out) const = 0;
   /// What the decoder will see.
-  virtual void accept(std::int64_t first, std::int64_t stride, int count, const I* values) = 0;
+  virtual void accept(const NodeBlock& block, const I* values) = 0;
 };
 
 /// Rows of the slowest axis that are needed next; called before the rows are read.
@@ -66,48 +93,8 @@ template <typename I>
 void decode_grid(const Grid& grid, const GridDecoding& how, std::span<const I> anchors,
                  LatticeRows<I>& rows);
 
-/// Scratch shared by the encoder and the decoder.
-template <typename I>
-bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
-                CellWorkspace<I>& work);
-template <typename I>
-void emit_tile(const Grid& grid, const Grid::Tile& tile, const CellWorkspace<I>& work,
-               LatticeRows<I>& rows);
-
 /// Points of a cell that have codes, by `valid`: all, or those of the coarse levels.
 template <typename I>
 std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only);
-
-/// Rows of the open points of a cell: fn(linear index, index in the natural arrays, count).
-template <typename Fn>
-void each_open_row(const Grid& grid, const Grid::Tile& tile, int mask, const Fn& fn) {
-  const CellShape shape = grid.cell_shape(tile, mask);
-  if (shape.open_count() == 0) return;
-  int axes[kMaxCellRank] = {};
-  int next = 0;
-  for (int k = 0; k < grid.active_count(); ++k) {
-    if (mask >> k & 1) axes[next++] = k;
-  }
-  const std::int64_t side = shape.tile + 1;
-  const int planes = shape.rank > 2 ? shape.open(0) : 1;
-  const int lines = shape.rank > 1 ? shape.open(shape.rank - 2) : 1;
-  const int inner = shape.open(shape.rank - 1);
-  const std::int64_t inner_stride = grid.axis_stride(axes[shape.rank - 1]);
-  for (int z = 1; z <= planes; ++z) {
-    for (int y = 1; y <= lines; ++y) {
-      std::int64_t linear = tile.origin + inner_stride;
-      std::int64_t natural = 1;
-      if (shape.rank > 1) {
-        linear += y * grid.axis_stride(axes[shape.rank - 2]);
-        natural += y * side;
-      }
-      if (shape.rank > 2) {
-        linear += z * grid.axis_stride(axes[0]);
-        natural += z * side * side;
-      }
-      fn(linear, natural, inner);
-    }
-  }
-}
 
 }  // namespace tamis::reduce

@@ -150,7 +150,7 @@ class GridDecoder {
     CellCodes codes;
     masked = false;
     if (shape.open_count() == 0) return codes;
-    masked = load_valid(grid_, tile, mask, rows_, work);
+    masked = rows_.read_valid(open_block(grid_, tile, mask), work.valid.data());
     const std::int64_t all = masked ? count_valid(shape, work, false) : shape.open_count();
     if (!lorenzo(tile.index)) {
       codes.coarse =
@@ -251,13 +251,14 @@ class GridDecoder {
     const CellShape shape = grid_.cell_shape(tile, mask);
     skeleton_.read_boundary(tile, mask, w.work.values);
     if (shape.open_count() > 0) {
-      const bool masked = load_valid(grid_, tile, mask, rows_, w.work);
+      const bool masked =
+          rows_.read_valid(open_block(grid_, tile, mask), w.work.valid.data());
       const CellRule rule =
           grid_.cell_rule(predictors_[static_cast<std::size_t>(tile.index)], how_.step, mask);
       decode_cell(w.work, shape, rule, masked, skip_fine, coarse, fine);
     }
     if (how_.wanted.empty() || how_.wanted[static_cast<std::size_t>(tile.index)]) {
-      emit_tile(grid_, tile, w.work, rows_);
+      rows_.accept(owned_block(grid_, tile), w.work.values.data());
     }
   }
 

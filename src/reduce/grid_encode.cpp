@@ -11,52 +11,6 @@
 
 namespace tamis::reduce {
 
-template <typename I>
-bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
-                CellWorkspace<I>& work) {
-  bool masked = false;
-  each_open_row(grid, tile, mask, [&](std::int64_t linear, std::int64_t natural, int count) {
-    const std::int64_t stride = grid.axis_stride(std::bit_width(static_cast<unsigned>(mask)) - 1);
-    std::uint8_t* valid = work.valid.data() + natural;
-    if (rows.read_valid(linear, stride, count, valid)) {
-      masked = true;
-    } else {
-      std::fill_n(valid, count, std::uint8_t{1});
-    }
-  });
-  return masked;
-}
-
-// All nodes that the tile owns, its low faces included.
-template <typename I>
-void emit_tile(const Grid& grid, const Grid::Tile& tile, const CellWorkspace<I>& work,
-               LatticeRows<I>& rows) {
-  const int rank = grid.active_count();
-  const std::int64_t side = grid.tile() + 1;
-  int owned[kMaxCellRank] = {1, 1, 1};
-  std::int64_t stride[kMaxCellRank] = {};
-  for (int i = 0; i < rank; ++i) {  // right aligned: index 2 is the fastest axis
-    const int k = rank - 1 - i;
-    owned[2 - i] = std::min(tile.nodes[k], grid.tile());
-    stride[2 - i] = grid.axis_stride(k);
-  }
-  for (int z = 0; z < owned[0]; ++z) {
-    for (int y = 0; y < owned[1]; ++y) {
-      rows.accept(tile.origin + z * stride[0] + y * stride[1], stride[2], owned[2],
-                  work.values.data() + (z * side + y) * side);
-    }
-  }
-}
-
-template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int32_t>&,
-                         CellWorkspace<std::int32_t>&);
-template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int64_t>&,
-                         CellWorkspace<std::int64_t>&);
-template void emit_tile(const Grid&, const Grid::Tile&, const CellWorkspace<std::int32_t>&,
-                        LatticeRows<std::int32_t>&);
-template void emit_tile(const Grid&, const Grid::Tile&, const CellWorkspace<std::int64_t>&,
-                        LatticeRows<std::int64_t>&);
-
 namespace {
 
 // One byte when a chunk's tiles agree, else 8 and three bits a tile.
@@ -134,11 +88,9 @@ class GridEncoder {
 
   bool load(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) {
     skeleton_.read_boundary(tile, mask, work.values);
-    const std::int64_t stride = grid_.axis_stride(std::bit_width(static_cast<unsigned>(mask)) - 1);
-    each_open_row(grid_, tile, mask, [&](std::int64_t linear, std::int64_t natural, int count) {
-      rows_.read(linear, stride, count, work.input.data() + natural);
-    });
-    return load_valid(grid_, tile, mask, rows_, work);
+    const NodeBlock block = open_block(grid_, tile, mask);
+    rows_.read(block, work.input.data());
+    return rows_.read_valid(block, work.valid.data());
   }
 
   CodeSink<I> sink(StreamCodes<I>& coarse, StreamCodes<I>& fine, std::int64_t fine_offset) const {
@@ -165,7 +117,7 @@ class GridEncoder {
       w.streams[0].count = s.coarse - w.streams[0].codes.data();
       w.streams[1].count = s.fine - w.streams[1].codes.data();
     }
-    emit_tile(grid_, tile, w.work, rows_);
+    rows_.accept(owned_block(grid_, tile), w.work.values.data());
   }
 
   void encode_skeleton(const Grid::Tile& tile, int rank, Worker& w) {
@@ -198,29 +150,6 @@ class GridEncoder {
 };
 
 }  // namespace
-
-template <typename I>
-std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only) {
-  const std::int64_t side = shape.tile + 1;
-  const int step = coarse_only ? 2 : 1;
-  int end[3] = {1, 1, 1};
-  int begin[3] = {0, 0, 0};
-  for (int i = 0; i < shape.rank; ++i) {
-    end[2 - i] = shape.open(shape.rank - 1 - i) + 1;
-    begin[2 - i] = step;
-  }
-  std::int64_t count = 0;
-  for (int z = begin[0]; z < end[0]; z += step) {
-    for (int y = begin[1]; y < end[1]; y += step) {
-      const std::uint8_t* row = work.valid.data() + (z * side + y) * side;
-      for (int x = begin[2]; x < end[2]; x += step) count += row[x];
-    }
-  }
-  return count;
-}
-
-template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int32_t>&, bool);
-template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int64_t>&, bool);
 
 template <typename I>
 void encode_grid(

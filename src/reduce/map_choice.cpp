@@ -31,14 +31,13 @@ double half_ulp(double magnitude) {
 }
 
 template <typename T>
-std::vector<double> sample_values(const EachPiece<T>& pieces, const FieldScan<T>& scan) {
+std::vector<double> sample_values(const EachPiece<T>& pieces, const FieldScan<T>& scan,
+                                  std::int64_t count) {
   std::vector<double> sample;
-  const std::int64_t stride = std::max<std::int64_t>(1, scan.valid_count / kSample);
-  std::int64_t seen = 0;
-  pieces([&](std::int64_t, std::int64_t count, const T* data) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (!usable(scan, data[i])) continue;
-      if (seen++ % stride == 0) sample.push_back(static_cast<double>(data[i]));
+  const std::int64_t stride = std::max<std::int64_t>(1, count / kSample);
+  pieces([&](std::int64_t first, std::int64_t n, const T* data) {
+    for (std::int64_t i = (stride - first % stride) % stride; i < n; i += stride) {
+      if (usable(scan, data[i])) sample.push_back(static_cast<double>(data[i]));
     }
   });
   std::sort(sample.begin(), sample.end());
@@ -125,16 +124,16 @@ template <typename T>
 std::optional<NumberMap> find_palette(const EachPiece<T>& pieces, const FieldScan<T>& scan,
                                       const std::vector<double>& sample, const PointCheck& check) {
   if (sample.size() > kMaxPalette / 2) return std::nullopt;
-  // A palette has one zero; the other would be a patch at each of its points.
-  if (check.kind == PointCheck::Kind::kExact && scan.has_negative_zero) return std::nullopt;
   std::unordered_set<double> seen(sample.begin(), sample.end());
   // A direct-mapped cache answers for the values that come again and again.
+  bool negative_zero = false;
   std::vector<double> cache(1024, std::numeric_limits<double>::quiet_NaN());
   pieces([&](std::int64_t, std::int64_t count, const T* data) {
     for (std::int64_t i = 0; i < count && seen.size() <= kMaxPalette; ++i) {
       const double value = static_cast<double>(data[i]);
       std::uint64_t bits;
       std::memcpy(&bits, &value, sizeof bits);
+      negative_zero = negative_zero || (value == 0 && std::signbit(value));
       double& slot = cache[bits * 0x9e3779b97f4a7c15U >> 54];
       if (slot == value || !usable(scan, data[i])) continue;
       slot = value;
@@ -142,6 +141,8 @@ std::optional<NumberMap> find_palette(const EachPiece<T>& pieces, const FieldSca
     }
   });
   if (seen.size() > kMaxPalette || seen.size() < 2) return std::nullopt;
+  // A palette has one zero; the other would be a patch at each of its points.
+  if (check.kind == PointCheck::Kind::kExact && negative_zero) return std::nullopt;
   NumberMap map;
   map.kind = MapKind::kPalette;
   map.palette.assign(seen.begin(), seen.end());
@@ -220,7 +221,7 @@ std::vector<NumberMap> candidate_maps(const EachPiece<T>& pieces, const FieldSca
     keep(logarithm_map<T>(check.bound));
     return maps;
   }
-  const std::vector<double> sample = sample_values(pieces, scan);
+  const std::vector<double> sample = sample_values(pieces, scan, scan.valid_count + scan.masked_count);
   keep(find_lattice(pieces, scan, sample, check));
   if (maps.empty()) keep(find_palette(pieces, scan, sample, check));
   if (check.kind == PointCheck::Kind::kExact) {

@@ -29,6 +29,8 @@ struct NumberMap {
   double unit = 1;
   std::vector<double> palette;
 
+  bool is_affine() const { return kind == MapKind::kAffine || kind == MapKind::kLattice; }
+
   /// Lattice values of `count` field values, `stride` elements apart. Non-finite values repeat the
   /// value before them (0 at the start), since no code can stand for them.
   template <typename T, typename I>

@@ -27,30 +27,10 @@ constexpr double kAnchorBits = 16;
 template <typename I>
 bool load_closed(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>& rows,
                  CellWorkspace<I>& work) {
-  const int rank = grid.active_count();
-  const std::int64_t side = grid.tile() + 1;
-  int nodes[kMaxCellRank] = {1, 1, 1};
-  std::int64_t stride[kMaxCellRank] = {};
-  for (int i = 0; i < rank; ++i) {
-    nodes[2 - i] = tile.nodes[rank - 1 - i];
-    stride[2 - i] = grid.axis_stride(rank - 1 - i);
-  }
-  bool masked = false;
-  for (int z = 0; z < nodes[0]; ++z) {
-    for (int y = 0; y < nodes[1]; ++y) {
-      const std::int64_t linear = tile.origin + z * stride[0] + y * stride[1];
-      const std::int64_t natural = (z * side + y) * side;
-      rows.read(linear, stride[2], nodes[2], work.input.data() + natural);
-      std::uint8_t* valid = work.valid.data() + natural;
-      if (rows.read_valid(linear, stride[2], nodes[2], valid)) {
-        masked = true;
-      } else {
-        std::fill_n(valid, nodes[2], std::uint8_t{1});
-      }
-    }
-  }
+  const NodeBlock block = closed_block(grid, tile);
+  rows.read(block, work.input.data());
   work.values = work.input;
-  return masked;
+  return rows.read_valid(block, work.valid.data());
 }
 
 template <typename I>
@@ -177,6 +157,7 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
                    [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; });
   choice.plan = candidates.front().plan;
   choice.bits_per_value = candidates.front().bits;
+  // Only what might win some tiles is worth trying on each of them.
   for (const Candidate& c : candidates) {
     const bool known =
         std::any_of(choice.ranking.begin(), choice.ranking.end(),

@@ -7,7 +7,9 @@
 
 #include "reduce/bit_map.hpp"
 #include "reduce/field_decoder.hpp"
+#include "reduce/field_rows.hpp"
 #include "reduce/grid_codec.hpp"
+#include "reduce/map_blocks.hpp"
 #include "reduce/number_map.hpp"
 
 namespace tamis::reduce {
@@ -67,12 +69,23 @@ class SelectionRows final : public LatticeRows<I> {
                 bool everything, T* out)
       : map_(map), voids_(voids), selected_(selected), everything_(everything), out_(out) {}
 
-  void read(std::int64_t, std::int64_t, int, I*) const override {}
-  bool read_valid(std::int64_t first, std::int64_t stride, int count,
-                  std::uint8_t* out) const override {
-    return voids_ != nullptr && voids_->read_clear(first, stride, count, out);
+  void read(const NodeBlock&, I*) const override {}
+  bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
+    return read_clear_bits(voids_, 0, block, out);
   }
-  void accept(std::int64_t first, std::int64_t stride, int count, const I* values) override {
+  void accept(const NodeBlock& block, const I* values) override {
+    if constexpr (sizeof(I) == 4) {
+      if (everything_ && block.stride[2] == 1 && map_.is_affine()) {
+        reconstruct_block(map_, block, values, out_);
+        return;
+      }
+    }
+    block.each_row([&](std::int64_t first, std::int64_t natural) {
+      accept_row(first, block.stride[2], block.count[2], values + natural);
+    });
+  }
+  /// A single row, for nodes that belong to no block.
+  void accept_row(std::int64_t first, std::int64_t stride, int count, const I* values) {
     if (everything_ && stride == 1) {
       map_.reconstruct(values, count, out_ + first);
       return;

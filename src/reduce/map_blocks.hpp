@@ -1,0 +1,30 @@
+// The affine number maps on whole blocks of 32-bit lattice values, for every instruction set: what
+// the encoder and the decoder spend on each value outside of the transform.
+#pragma once
+
+#include <cstdint>
+
+#include "reduce/grid_codec.hpp"
+#include "reduce/number_map.hpp"
+
+namespace tamis::reduce {
+
+/// Lattice values of a block whose rows are contiguous in `data` (indexed by linear index). False
+/// when some value has none; `out` is then undefined.
+bool quantise_block(const NumberMap& map, const float* data, const NodeBlock& block,
+                    std::int32_t* out);
+bool quantise_block(const NumberMap& map, const double* data, const NodeBlock& block,
+                    std::int32_t* out);
+
+/// True when every reconstructed value is closer to `data` than `bound`.
+bool check_block(const NumberMap& map, const float* data, const NodeBlock& block,
+                 const std::int32_t* values, double bound);
+bool check_block(const NumberMap& map, const double* data, const NodeBlock& block,
+                 const std::int32_t* values, double bound);
+
+void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,
+                       float* out);
+void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,
+                       double* out);
+
+}  // namespace tamis::reduce

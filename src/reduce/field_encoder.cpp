@@ -24,7 +24,6 @@ namespace {
 constexpr std::int64_t kPatchLimitShare = 8;  // more patches than n / 8: not worth coding
 constexpr std::int64_t kSampleRows = 65;
 constexpr std::int64_t kSampleElements = 32768;
-constexpr std::size_t kCandidatePredictors = 3;
 
 template <typename T>
 std::uint64_t bits_of(T value) {
@@ -253,11 +252,10 @@ class Attempt {
   }
 
   std::vector<Predictor> choose_predictors() {
-    std::vector<RankedPredictor> candidates = design_.choice.ranking;
+    const std::vector<RankedPredictor>& candidates = design_.choice.ranking;
     std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()),
                                   candidates[0].predictor);
-    if (options_.mode == Mode::kFast || candidates.size() < 2) return result;
-    candidates.resize(std::min(candidates.size(), kCandidatePredictors));
+    if (candidates.size() < 2) return result;
     const int threads = resolve_threads(options_.threads);
     std::vector<std::unique_ptr<PredictorChooser<I>>> choosers(static_cast<std::size_t>(threads));
     const auto run = [&](Grid::Range chunks) {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kSampleTiles = 24;  // over all windows
 constexpr double kAnchorBits = 16;
+constexpr std::size_t kMaxCandidates = 3;
 
 // Loads a tile with its boundary: values = input there.
 template <typename I>
@@ -64,13 +65,13 @@ GridPlan make_plan(std::uint32_t mask) {
   return plan;
 }
 
-// Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
-template <typename I>
-double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                     Predictor predictor, std::int64_t step, CodePricer& pricer) {
+// fn(grid, tile, masked, work) for each sample tile, loaded with its boundary. Returns the share of
+// anchors among the windows' nodes.
+template <typename I, typename Fn>
+double each_sample(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
+                   const Fn& fn) {
   std::int64_t tiles = 0;
   std::int64_t nodes = 0;
-  TileCodes<I> codes;
   for (const SampleWindow<I>& window : windows) {
     const Grid grid(window.extents, plan);
     tiles += grid.tile_count();
@@ -79,20 +80,71 @@ double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan
     const std::int64_t wanted = kSampleTiles / static_cast<std::int64_t>(windows.size());
     const std::int64_t samples = std::min(wanted, grid.tile_count());
     for (std::int64_t s = 0; s < samples; ++s) {
-      const std::int64_t index = (2 * s + 1) * grid.tile_count() / (2 * samples);
-      const Grid::Tile tile = grid.tile_at(index);
-      const bool masked = load_closed(grid, tile, *window.rows, work);
-      encode_tile(grid, tile, predictor, step, masked, pricer.wants_contexts(), work, codes);
-      pricer.learn(codes.codes.data(), codes.contexts.data(), codes.coarse);
-      pricer.learn(codes.codes.data() + codes.fine_begin, codes.contexts.data() + codes.fine_begin,
-                   codes.fine);
+      const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * samples));
+      fn(grid, tile, load_closed(grid, tile, *window.rows, work), work);
     }
   }
+  return static_cast<double>(tiles) / static_cast<double>(nodes);
+}
+
+// Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
+template <typename I>
+double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
+                     Predictor predictor, std::int64_t step, CodePricer& pricer) {
+  TileCodes<I> codes;
+  const double anchors = each_sample(
+      windows, plan,
+      [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
+        encode_tile(grid, tile, predictor, step, masked, pricer.wants_contexts(), work, codes);
+        pricer.learn(codes.codes.data(), codes.contexts.data(), codes.coarse);
+        pricer.learn(codes.codes.data() + codes.fine_begin,
+                     codes.contexts.data() + codes.fine_begin, codes.fine);
+      });
   if (pricer.learned_codes() == 0) return kAnchorBits;
   // Anchors are coded apart, at a price that only matters where tiles are thin.
-  const double anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
   return pricer.learned_bits() / static_cast<double>(pricer.learned_codes()) * (1 - anchors) +
          kAnchorBits * anchors;
+}
+
+// Price of the codes of one tile.
+template <typename I>
+double price_tile(const TileCodes<I>& c, const CodePricer& pricer) {
+  return pricer.price(c.codes.data(), c.contexts.data(), c.coarse) +
+         pricer.price(c.codes.data() + c.fine_begin, c.contexts.data() + c.fine_begin, c.fine);
+}
+
+// Leaves the predictors that would save a share of `threshold` when each tile takes its best.
+template <typename I>
+void prune_ranking(const std::vector<SampleWindow<I>>& windows, std::int64_t step,
+                   double threshold, PlanChoice& choice) {
+  auto& ranking = choice.ranking;
+  ranking.resize(std::min(ranking.size(), kMaxCandidates));
+  std::vector<std::vector<double>> prices(ranking.size());
+  TileCodes<I> codes;
+  each_sample(windows, choice.plan,
+              [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
+                for (std::size_t r = 0; r < ranking.size(); ++r) {
+                  if (r > 0) work.values = work.input;
+                  const CodePricer& pricer = *ranking[r].pricer;
+                  encode_tile(grid, tile, ranking[r].predictor, step, masked,
+                              pricer.wants_contexts(), work, codes);
+                  prices[r].push_back(price_tile(codes, pricer));
+                }
+              });
+  std::vector<double> best = prices[0];
+  std::vector<RankedPredictor> kept{ranking[0]};
+  for (std::size_t r = 1; r < ranking.size(); ++r) {
+    double before = 0;
+    double after = 0;
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      before += best[i];
+      after += std::min(best[i], prices[r][i]);
+    }
+    if (before - after <= threshold * before) continue;
+    kept.push_back(ranking[r]);
+    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], prices[r][i]);
+  }
+  ranking = std::move(kept);
 }
 
 }  // namespace
@@ -157,12 +209,16 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
                    [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; });
   choice.plan = candidates.front().plan;
   choice.bits_per_value = candidates.front().bits;
-  // Only what might win some tiles is worth trying on each of them.
   for (const Candidate& c : candidates) {
     const bool known =
         std::any_of(choice.ranking.begin(), choice.ranking.end(),
                     [&](const RankedPredictor& r) { return r.predictor == c.ranked.predictor; });
     if (!known) choice.ranking.push_back(c.ranked);
+  }
+  if (mode == Mode::kFast) {
+    choice.ranking.resize(1);
+  } else {
+    prune_ranking(windows, step, mode == Mode::kRatio ? 0.002 : 0.01, choice);
   }
   return choice;
 }
@@ -190,10 +246,7 @@ Predictor PredictorChooser<I>::choose(std::int64_t index, const LatticeRows<I>& 
     const CodePricer& pricer = *candidate.pricer;
     encode_tile(grid_, tile, candidate.predictor, step_, masked, pricer.wants_contexts(), work_,
                 *codes_);
-    const TileCodes<I>& c = *codes_;
-    const double bits =
-        pricer.price(c.codes.data(), c.contexts.data(), c.coarse) +
-        pricer.price(c.codes.data() + c.fine_begin, c.contexts.data() + c.fine_begin, c.fine);
+    const double bits = price_tile(*codes_, pricer);
     if (best_bits < 0 || bits < best_bits) {
       best_bits = bits;
       best = candidate.predictor;

@@ -25,7 +25,7 @@ struct RankedPredictor {
 
 struct PlanChoice {
   GridPlan plan;
-  std::vector<RankedPredictor> ranking;  // best first, for the whole field
+  std::vector<RankedPredictor> ranking;  // worth trying on each tile; the best for all first
   double bits_per_value = 0;             // estimate for the best
 };
 

@@ -15,13 +15,18 @@ namespace tamis::codec {
 
 class BitWriter {
  public:
-  explicit BitWriter(std::vector<std::byte>& out) : out_(out) {}
+  /// Appends to `out`, which holds spare bytes until flush().
+  explicit BitWriter(std::vector<std::byte>& out) : out_(out), next_(out.size()) {}
 
-  /// The low `count` (0 .. 57) bits of `value`; the bits above must be zero.
+  /// The low `count` (0 .. 56) bits of `value`; the bits above must be zero.
   void put(std::uint64_t value, int count) {
+    if (next_ + 8 > out_.size()) out_.resize(next_ + next_ / 2 + 256);
     pending_ |= value << filled_;
     filled_ += count;
-    if (filled_ >= 8) drain();
+    std::memcpy(out_.data() + next_, &pending_, 8);
+    next_ += static_cast<std::size_t>(filled_ >> 3);
+    pending_ >>= filled_ & ~7;
+    filled_ &= 7;
   }
 
   /// As put() for 0 .. 64 bits.
@@ -43,38 +48,46 @@ class BitWriter {
     put(std::uint64_t{1} << zeros, static_cast<int>(zeros) + 1);
   }
 
-  /// Fills the last byte with zeros. The writer can go on at the byte boundary.
+  /// Fills the last byte with zeros and drops the spare bytes. The writer can go on from there.
   void flush() {
-    if (filled_ > 0) {
-      out_.push_back(static_cast<std::byte>(pending_));
-      pending_ = 0;
-      filled_ = 0;
-    }
+    if (filled_ > 0) put(0, 8 - filled_);
+    out_.resize(next_);
   }
 
  private:
-  void drain() {
-    const int bytes = filled_ / 8;
-    const std::size_t at = out_.size();
-    out_.resize(at + static_cast<std::size_t>(bytes));
-    std::memcpy(out_.data() + at, &pending_, static_cast<std::size_t>(bytes));
-    pending_ = bytes == 8 ? 0 : pending_ >> (8 * bytes);
-    filled_ -= 8 * bytes;
-  }
-
   std::vector<std::byte>& out_;
+  std::size_t next_;
   std::uint64_t pending_ = 0;
   int filled_ = 0;  // below 8 between calls
 };
 
 class BitReader {
  public:
-  explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  static constexpr int kPeekBits = 57;
+
+  explicit BitReader(std::span<const std::byte> bytes)
+      : bytes_(bytes), end_(8 * static_cast<std::uint64_t>(bytes.size())) {}
+
+  /// The next 57 bits (and perhaps more); zeros behind the end.
+  std::uint64_t peek() const {
+    const std::size_t at = static_cast<std::size_t>(position_ >> 3);
+    std::uint64_t word = 0;
+    if (at + 8 <= bytes_.size()) {
+      std::memcpy(&word, bytes_.data() + at, 8);
+    } else if (at < bytes_.size()) {
+      std::memcpy(&word, bytes_.data() + at, bytes_.size() - at);
+    }
+    return word >> (position_ & 7);
+  }
+
+  void skip(int count) {
+    position_ += static_cast<std::uint64_t>(count);
+    if (position_ > end_) throw_corrupt("it ends in the middle of a code");
+  }
 
   /// 0 .. 56 bits.
   std::uint64_t get(int count) {
-    ensure(count);
-    const std::uint64_t value = pending_ & ((std::uint64_t{1} << count) - 1);
+    const std::uint64_t value = peek() & ((std::uint64_t{1} << count) - 1);
     skip(count);
     return value;
   }
@@ -86,64 +99,45 @@ class BitReader {
     return low | get(count - 32) << 32;
   }
 
-  /// Zeros before the next one bit, which is consumed. Throws when there are more than `limit`.
-  std::uint64_t get_unary(std::uint64_t limit) {
-    std::uint64_t zeros = 0;
-    for (;;) {
-      if (filled_ == 0) ensure(1);
-      if (pending_ != 0) {
-        const int run = std::countr_zero(pending_);
-        skip(run + 1);
-        zeros += static_cast<std::uint64_t>(run);
-        if (zeros > limit) throw_corrupt("a run is longer than its limit");
-        return zeros;
+  /// `count` numbers in unary, each a run of zeros before a one. Throws when one exceeds `limit`.
+  void get_unary(int count, std::uint32_t limit, std::uint32_t* out) {
+    std::uint32_t zeros = 0;  // seen since the last one
+    std::uint32_t most = 0;
+    for (int i = 0; i < count;) {
+      std::uint64_t word = peek() & ((std::uint64_t{1} << kPeekBits) - 1);
+      std::uint32_t used = 0;
+      while (word != 0 && i < count) {
+        const auto at = static_cast<std::uint32_t>(std::countr_zero(word));
+        const std::uint32_t run = zeros + at - used;
+        out[i++] = run;
+        most = most < run ? run : most;
+        used = at + 1;
+        zeros = 0;
+        word &= word - 1;
       }
-      zeros += static_cast<std::uint64_t>(filled_);
-      filled_ = 0;
-      if (zeros > limit) throw_corrupt("a run is longer than its limit");
+      if (i < count) {
+        zeros += kPeekBits - used;
+        used = kPeekBits;
+        if (zeros > limit) most = zeros;
+      }
+      if (most > limit) throw_corrupt("a run is longer than its limit");
+      skip(static_cast<int>(used));
     }
   }
 
   /// Throws unless fewer than 8 bits are left and they are zero.
-  void expect_end() {
-    if (next_ != bytes_.size() || filled_ >= 8 || pending_ != 0) {
-      throw_corrupt("bits are left over at the end");
-    }
+  void expect_end() const {
+    if (end_ - position_ >= 8 || peek() != 0) throw_corrupt("bits are left over at the end");
   }
 
  private:
-  void ensure(int count) {
-    if (filled_ >= count) return;
-    if (bytes_.size() - next_ >= 8) {
-      std::uint64_t word;
-      std::memcpy(&word, bytes_.data() + next_, 8);
-      const int taken = (63 - filled_) / 8;  // whole bytes that fit beside what is pending
-      if (taken < 8) word &= (std::uint64_t{1} << (8 * taken)) - 1;
-      pending_ |= word << filled_;
-      next_ += static_cast<std::size_t>(taken);
-      filled_ += 8 * taken;
-      return;
-    }
-    while (filled_ <= 55 && next_ < bytes_.size()) {
-      pending_ |= static_cast<std::uint64_t>(bytes_[next_++]) << filled_;
-      filled_ += 8;
-    }
-    if (filled_ < count) throw_corrupt("it ends in the middle of a code");
-  }
-
-  void skip(int count) {
-    pending_ = count >= 64 ? 0 : pending_ >> count;
-    filled_ -= count;
-  }
-
   [[noreturn]] static void throw_corrupt(const char* what) {
     throw Error(ErrorCode::kCorrupt, std::string("bit stream: ") + what);
   }
 
   std::span<const std::byte> bytes_;
-  std::size_t next_ = 0;
-  std::uint64_t pending_ = 0;
-  int filled_ = 0;
+  std::uint64_t end_;
+  std::uint64_t position_ = 0;
 };
 
 /// Signed to unsigned with small magnitudes first: 0 -1 1 -2 2 ...

@@ -27,38 +27,39 @@ template <typename U>
 std::uint64_t rice_cost(const U* group, int n, int k) {
   std::uint64_t bits = 0;
   for (int i = 0; i < n; ++i) {
-    const U quotient = k < kBits<U> ? group[i] >> k : 0;
-    bits += quotient < kRiceEscape ? static_cast<std::uint64_t>(quotient) + 1
-                                   : static_cast<std::uint64_t>(kRiceEscape + kBits<U>);
+    const U quotient = group[i] >> k;
+    bits += quotient < kRiceEscape ? static_cast<unsigned>(quotient) + 1
+                                   : static_cast<unsigned>(kRiceEscape + 1 + kBits<U>);
   }
   return bits + static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(k);
 }
 
-// The cheapest parameter near the logarithm of the mean.
+// The cheaper of the two parameters around the logarithm of the mean; -1 when all is zero.
 template <typename U>
 int rice_parameter(const U* group, int n, std::uint64_t& cost) {
   std::uint64_t sum = 0;
   U all = 0;
   for (int i = 0; i < n; ++i) {
-    sum += std::min<std::uint64_t>(group[i], std::uint64_t{1} << 56);
+    sum += sizeof(U) == 8 ? std::min<std::uint64_t>(group[i], std::uint64_t{1} << 56) : group[i];
     all |= group[i];
   }
   cost = 0;
   if (all == 0) return -1;
   const std::uint64_t mean = sum / static_cast<std::uint64_t>(n);
   const int guess = mean == 0 ? 0 : static_cast<int>(std::bit_width(mean)) - 1;
-  int best = 0;
-  cost = ~std::uint64_t{0};
-  for (int k = std::max(0, guess - 1); k <= std::min(kBits<U> - 1, guess + 1); ++k) {
-    const std::uint64_t bits = rice_cost(group, n, k) + (k >= kWideParameter - 1 ? 6 : 0);
-    if (bits < cost) {
-      cost = bits;
-      best = k;
+  int best = guess;
+  cost = rice_cost(group, n, guess) + (guess >= kWideParameter - 1 ? 6 : 0);
+  if (guess > 0) {
+    const std::uint64_t lower = rice_cost(group, n, guess - 1) + (guess >= kWideParameter ? 6 : 0);
+    if (lower < cost) {
+      cost = lower;
+      best = guess - 1;
     }
   }
   return best;
 }
 
+// k planes; the quotients in unary; then in full the codes whose quotient is the escape.
 template <typename U>
 void write_group(const U* group, int n, int k, BitWriter& out) {
   std::uint64_t planes[64];
@@ -66,14 +67,24 @@ void write_group(const U* group, int n, int k, BitWriter& out) {
   for (int b = 0; b < k; ++b) {
     out.put_wide(n < 64 ? planes[b] & ((std::uint64_t{1} << n) - 1) : planes[b], n);
   }
+  std::uint64_t word = 0;
+  int filled = 0;
+  bool escapes = false;
   for (int i = 0; i < n; ++i) {
     const U quotient = group[i] >> k;
-    if (quotient < kRiceEscape) {
-      out.put(std::uint64_t{1} << quotient, static_cast<int>(quotient) + 1);
-    } else {
-      out.put_unary(kRiceEscape);
-      out.put_wide(group[i], kBits<U>);
+    escapes |= quotient >= kRiceEscape;
+    filled += static_cast<int>(quotient < kRiceEscape ? quotient : kRiceEscape);
+    word |= std::uint64_t{1} << filled++;
+    if (filled > 31) {
+      out.put(word, filled);
+      word = 0;
+      filled = 0;
     }
+  }
+  out.put(word, filled);
+  if (!escapes) return;
+  for (int i = 0; i < n; ++i) {
+    if (group[i] >> k >= kRiceEscape) out.put_wide(group[i], kBits<U>);
   }
 }
 
@@ -81,77 +92,84 @@ template <typename U>
 void read_group(U* group, int n, int k, BitReader& in) {
   std::uint64_t planes[64];
   for (int b = 0; b < k; ++b) planes[b] = in.get_wide(n);
-  U low[kPlaneGroup];
-  codes_from_planes(planes, k, low);
+  codes_from_planes(planes, k, group);
+  std::uint32_t quotients[kPlaneGroup];
+  in.get_unary(n, kRiceEscape, quotients);
+  bool escapes = false;
   for (int i = 0; i < n; ++i) {
-    const std::uint64_t quotient = in.get_unary(kRiceEscape);
-    group[i] = quotient < kRiceEscape ? static_cast<U>(low[i] | static_cast<U>(quotient) << k)
-                                      : static_cast<U>(in.get_wide(kBits<U>));
+    escapes |= quotients[i] == kRiceEscape;
+    group[i] |= static_cast<U>(quotients[i]) << k;
+  }
+  if (!escapes) return;
+  for (int i = 0; i < n; ++i) {
+    if (quotients[i] == kRiceEscape) group[i] = static_cast<U>(in.get_wide(kBits<U>));
   }
 }
 
-// A segment as a list: the low bits of the gaps, their quotients, signs, sizes.
-struct SparseCost {
-  int low_bits = 0;
-  std::uint64_t bits = ~std::uint64_t{0};
+// The non-zeros of a segment: gaps before them, and their codes.
+template <typename U>
+struct NonZeros {
+  int count = 0;
+  std::uint32_t gaps[kRiceSegment + 1];
+  U codes[kRiceSegment + 1];
+
+  void collect(const U* segment, int n) {
+    std::uint16_t positions[kRiceSegment + 1];
+    count = 0;
+    for (int i = 0; i < n; ++i) {
+      positions[count] = static_cast<std::uint16_t>(i);
+      count += segment[i] != 0;
+    }
+    int next = 0;
+    for (int i = 0; i < count; ++i) {
+      gaps[i] = static_cast<std::uint32_t>(positions[i] - next);
+      codes[i] = segment[positions[i]];
+      next = positions[i] + 1;
+    }
+  }
 };
 
+// |code| - 1 of a non-zero code; kRiceEscape when it is written in full.
 template <typename U>
-SparseCost sparse_cost(const U* segment, int n, int nonzero) {
-  SparseCost best;
-  if (nonzero == 0 || nonzero > n / 3) return best;
-  std::uint64_t sizes = 0;
-  for (int i = 0; i < n; ++i) {
-    if (segment[i] == 0) continue;
-    const U size = (segment[i] + 1) >> 1;  // |code|
-    sizes += size <= kRiceEscape ? static_cast<std::uint64_t>(size)
-                                 : static_cast<std::uint64_t>(kRiceEscape + 1 + kBits<U>);
+std::uint32_t sparse_size(U code) {
+  const U size = static_cast<U>((code + 1) >> 1) - 1;  // wraps for the one code without a magnitude
+  return size < kRiceEscape ? static_cast<std::uint32_t>(size) : std::uint32_t{kRiceEscape};
+}
+
+// Low bits of the gaps that make a list of non-zeros cheapest, and its bits.
+template <typename U>
+std::uint64_t sparse_cost(const NonZeros<U>& list, int n, int& low_bits) {
+  std::uint64_t sizes = 9;
+  for (int i = 0; i < list.count; ++i) {
+    const std::uint32_t size = sparse_size(list.codes[i]);
+    sizes += size + 2 + (size == kRiceEscape ? kBits<U> : 0);
   }
-  const int mean_gap = (n - nonzero) / nonzero;
-  const int guess = mean_gap == 0 ? 0 : static_cast<int>(std::bit_width(unsigned(mean_gap))) - 1;
-  for (int low = std::max(0, guess - 1); low <= std::min(kSparseHeads - 1, guess + 1); ++low) {
-    std::uint64_t bits = 9 + sizes + static_cast<std::uint64_t>(nonzero) * (2U + unsigned(low));
-    int gap = 0;
-    for (int i = 0; i < n; ++i) {
-      if (segment[i] == 0) {
-        ++gap;
-      } else {
-        bits += static_cast<unsigned>(gap >> low);
-        gap = 0;
-      }
+  const auto mean_gap = static_cast<unsigned>((n - list.count) / list.count);
+  const int guess = mean_gap == 0 ? 0 : static_cast<int>(std::bit_width(mean_gap)) - 1;
+  std::uint64_t best = ~std::uint64_t{0};
+  for (int low = std::max(0, guess - 1); low <= std::min(kSparseHeads - 1, guess); ++low) {
+    std::uint64_t bits =
+        sizes + static_cast<std::uint64_t>(list.count) * (1U + static_cast<unsigned>(low));
+    for (int i = 0; i < list.count; ++i) bits += list.gaps[i] >> low;
+    if (bits < best) {
+      best = bits;
+      low_bits = low;
     }
-    if (bits < best.bits) best = {low, bits};
   }
   return best;
 }
 
+// Low bits of all gaps, their quotients, signs, sizes, and the codes that escaped.
 template <typename U>
-void write_sparse(const U* segment, int n, int nonzero, int low, BitWriter& out) {
-  int gaps[kRiceSegment];
-  U values[kRiceSegment];
-  int found = 0;
-  int gap = 0;
-  for (int i = 0; i < n; ++i) {
-    if (segment[i] == 0) {
-      ++gap;
-      continue;
-    }
-    gaps[found] = gap;
-    values[found++] = segment[i];
-    gap = 0;
-  }
-  out.put(static_cast<std::uint64_t>(nonzero - 1), 9);
-  for (int i = 0; i < found; ++i) out.put(static_cast<unsigned>(gaps[i]) & ((1U << low) - 1), low);
-  for (int i = 0; i < found; ++i) out.put_unary(static_cast<unsigned>(gaps[i] >> low));
-  for (int i = 0; i < found; ++i) out.put(values[i] & 1, 1);
-  for (int i = 0; i < found; ++i) {
-    const U size = (values[i] + 1) >> 1;
-    if (size != 0 && size <= kRiceEscape) {
-      out.put_unary(static_cast<std::uint64_t>(size) - 1);
-    } else {
-      out.put_unary(kRiceEscape);
-      out.put_wide(values[i], kBits<U>);
-    }
+void write_sparse(const NonZeros<U>& list, int low, BitWriter& out) {
+  out.put(static_cast<std::uint64_t>(list.count - 1), 9);
+  const std::uint32_t mask = (1U << low) - 1;
+  for (int i = 0; i < list.count; ++i) out.put(list.gaps[i] & mask, low);
+  for (int i = 0; i < list.count; ++i) out.put_unary(list.gaps[i] >> low);
+  for (int i = 0; i < list.count; ++i) out.put(list.codes[i] & 1, 1);
+  for (int i = 0; i < list.count; ++i) out.put_unary(sparse_size(list.codes[i]));
+  for (int i = 0; i < list.count; ++i) {
+    if (sparse_size(list.codes[i]) == kRiceEscape) out.put_wide(list.codes[i], kBits<U>);
   }
 }
 
@@ -159,65 +177,72 @@ template <typename U>
 void read_sparse(U* segment, int n, int low, BitReader& in) {
   std::fill_n(segment, n, U{0});
   const int nonzero = static_cast<int>(in.get(9)) + 1;
-  int gaps[kRiceSegment];
-  U signs[kRiceSegment];
-  for (int i = 0; i < nonzero; ++i) gaps[i] = static_cast<int>(in.get(low));
-  int position = -1;
+  std::uint32_t positions[kRiceSegment];
+  std::uint32_t high[kRiceSegment];
+  std::uint32_t sizes[kRiceSegment];
+  std::uint8_t signs[kRiceSegment];
+  for (int i = 0; i < nonzero; ++i) positions[i] = static_cast<std::uint32_t>(in.get(low));
+  in.get_unary(nonzero, kRiceSegment, high);
+  std::uint32_t next = 0;
   for (int i = 0; i < nonzero; ++i) {
-    const int gap = gaps[i] + (static_cast<int>(in.get_unary(kRiceSegment)) << low);
-    if (gap >= n - position - 1) {
+    next += positions[i] + (high[i] << low);
+    if (next >= static_cast<std::uint32_t>(n)) {
       throw Error(ErrorCode::kCorrupt, "Rice stream: a gap leads out of its segment");
     }
-    position += gap + 1;
-    gaps[i] = position;
+    positions[i] = next++;
   }
-  for (int i = 0; i < nonzero; ++i) signs[i] = static_cast<U>(in.get(1));
+  for (int i = 0; i < nonzero; ++i) signs[i] = static_cast<std::uint8_t>(in.get(1));
+  in.get_unary(nonzero, kRiceEscape, sizes);
   for (int i = 0; i < nonzero; ++i) {
-    const std::uint64_t size = in.get_unary(kRiceEscape);
-    segment[gaps[i]] = size < kRiceEscape ? static_cast<U>(2 * (size + 1) - signs[i])
-                                          : static_cast<U>(in.get_wide(kBits<U>));
+    segment[positions[i]] = sizes[i] < kRiceEscape
+                                ? static_cast<U>(2 * (sizes[i] + 1) - signs[i])
+                                : static_cast<U>(in.get_wide(kBits<U>));
   }
 }
 
 // How a segment is written best, and at what cost.
+template <typename U>
 struct SegmentPlan {
-  int nonzero = 0;
+  NonZeros<U> list;  // collected when few codes are not zero
+  bool zero = false;
   bool sparse = false;
   int low_bits = 0;
   int parameters[kRiceSegment / kPlaneGroup] = {};
   std::uint64_t bits = 4;
+
+  SegmentPlan(const U* segment, int n) {
+    int nonzero = 0;
+    for (int i = 0; i < n; ++i) nonzero += segment[i] != 0;
+    zero = nonzero == 0;
+    if (zero) return;
+    const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
+    std::uint64_t dense_bits = 0;
+    for (int g = 0; g < groups; ++g) {
+      std::uint64_t cost = 0;
+      const int size = std::min(kPlaneGroup, n - g * kPlaneGroup);
+      parameters[g] = rice_parameter(segment + g * kPlaneGroup, size, cost);
+      dense_bits += cost + 4;
+    }
+    std::uint64_t sparse_bits = ~std::uint64_t{0};
+    if (nonzero <= n / 3) {
+      list.collect(segment, n);
+      sparse_bits = sparse_cost(list, n, low_bits);
+    }
+    sparse = sparse_bits < dense_bits;
+    bits += std::min(sparse_bits, dense_bits);
+  }
 };
 
 template <typename U>
-SegmentPlan plan_segment(const U* segment, int n) {
-  SegmentPlan plan;
-  for (int i = 0; i < n; ++i) plan.nonzero += segment[i] != 0;
-  if (plan.nonzero == 0) return plan;
-  const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
-  std::uint64_t dense_bits = 0;
-  for (int g = 0; g < groups; ++g) {
-    std::uint64_t cost = 0;
-    const int size = std::min(kPlaneGroup, n - g * kPlaneGroup);
-    plan.parameters[g] = rice_parameter(segment + g * kPlaneGroup, size, cost);
-    dense_bits += cost + 4;
-  }
-  const SparseCost sparse = sparse_cost(segment, n, plan.nonzero);
-  plan.sparse = sparse.bits < dense_bits;
-  plan.low_bits = sparse.low_bits;
-  plan.bits += std::min(sparse.bits, dense_bits);
-  return plan;
-}
-
-template <typename U>
 void write_segment(const U* segment, int n, BitWriter& out) {
-  const SegmentPlan plan = plan_segment(segment, n);
-  if (plan.nonzero == 0) {
+  const SegmentPlan<U> plan(segment, n);
+  if (plan.zero) {
     out.put(kZeroSegment, 4);
     return;
   }
   if (plan.sparse) {
     out.put(static_cast<std::uint64_t>(plan.low_bits + 1), 4);
-    write_sparse(segment, n, plan.nonzero, plan.low_bits, out);
+    write_sparse(plan.list, plan.low_bits, out);
     return;
   }
   const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
@@ -296,7 +321,7 @@ std::uint64_t rice_bits(const I* codes, std::int64_t count) {
   for (std::int64_t at = 0; at < count; at += kRiceSegment) {
     const int n = static_cast<int>(std::min<std::int64_t>(kRiceSegment, count - at));
     for (int i = 0; i < n; ++i) segment[i] = zigzag(codes[at + i]);
-    bits += plan_segment(segment, n).bits;
+    bits += SegmentPlan<U>(segment, n).bits;
   }
   return bits;
 }

@@ -2,6 +2,7 @@
 // refill, and a stream that ends early is corrupt.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -102,27 +103,31 @@ class BitReader {
   /// `count` numbers in unary, each a run of zeros before a one. Throws when one exceeds `limit`.
   void get_unary(int count, std::uint32_t limit, std::uint32_t* out) {
     std::uint32_t zeros = 0;  // seen since the last one
-    std::uint32_t most = 0;
     for (int i = 0; i < count;) {
       std::uint64_t word = peek() & ((std::uint64_t{1} << kPeekBits) - 1);
+      const int found = std::min(std::popcount(word), count - i);
       std::uint32_t used = 0;
-      while (word != 0 && i < count) {
+      for (int j = 0; j < found; ++j) {
         const auto at = static_cast<std::uint32_t>(std::countr_zero(word));
-        const std::uint32_t run = zeros + at - used;
-        out[i++] = run;
-        most = most < run ? run : most;
+        out[i + j] = at - used;
         used = at + 1;
-        zeros = 0;
         word &= word - 1;
+      }
+      if (found > 0) {
+        out[i] += zeros;
+        zeros = 0;
+        i += found;
       }
       if (i < count) {
         zeros += kPeekBits - used;
         used = kPeekBits;
-        if (zeros > limit) most = zeros;
+        if (zeros > limit) throw_corrupt("a run is longer than its limit");
       }
-      if (most > limit) throw_corrupt("a run is longer than its limit");
       skip(static_cast<int>(used));
     }
+    std::uint32_t most = 0;
+    for (int i = 0; i < count; ++i) most = std::max(most, out[i]);
+    if (most > limit) throw_corrupt("a run is longer than its limit");
   }
 
   /// Throws unless fewer than 8 bits are left and they are zero.

@@ -89,18 +89,19 @@ void write_group(const U* group, int n, int k, BitWriter& out) {
 }
 
 template <typename U>
-void read_group(U* group, int n, int k, BitReader& in) {
+void read_group(U* __restrict group, int n, int k, BitReader& in) {
   std::uint64_t planes[64];
   for (int b = 0; b < k; ++b) planes[b] = in.get_wide(n);
-  codes_from_planes(planes, k, group);
+  U low[kPlaneGroup];
+  codes_from_planes(planes, k, low);
   std::uint32_t quotients[kPlaneGroup];
   in.get_unary(n, kRiceEscape, quotients);
-  bool escapes = false;
+  unsigned escapes = 0;
   for (int i = 0; i < n; ++i) {
-    escapes |= quotients[i] == kRiceEscape;
-    group[i] |= static_cast<U>(quotients[i]) << k;
+    escapes |= quotients[i] == kRiceEscape ? 1U : 0U;
+    group[i] = low[i] | static_cast<U>(quotients[i]) << k;
   }
-  if (!escapes) return;
+  if (escapes == 0) return;
   for (int i = 0; i < n; ++i) {
     if (quotients[i] == kRiceEscape) group[i] = static_cast<U>(in.get_wide(kBits<U>));
   }

@@ -44,7 +44,9 @@ namespace {
 void check_options(const Extents& shape, const CompressOptions& options) {
   const auto fail = [](const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); };
   if (shape.rank() == 0) fail("a field without axes; expected 1 to " + std::to_string(kMaxRank));
-  shape.element_count();  // throws when the product is too large
+  if (shape.element_count() > INT64_MAX / 8) {  // throws itself when the product is larger still
+    fail("a field of shape " + shape.to_string() + ": more bytes than can be counted");
+  }
   const Bound& b = options.bound;
   if (b.kind < BoundKind::kAbsolute || b.kind > BoundKind::kLossless) {
     fail("bound kind " + std::to_string(static_cast<int>(b.kind)) + "; expected 1 to 5");

@@ -63,6 +63,7 @@ Tensor decompress(std::span<const std::byte> container, const DecompressOptions&
   const Opened opened(container);
   const Info& info = opened.header.info;
   const Selection selection = select(info.shape, options);
+  check_promise(opened.container, opened.header);
   const std::int64_t bytes = selection.extent.element_count() * dtype_bytes(info.dtype);
   if (options.max_output_bytes > 0 && bytes > options.max_output_bytes) {
     throw Error(ErrorCode::kOutOfMemory, "decompress: the output needs " + std::to_string(bytes) +
@@ -79,6 +80,7 @@ void decompress_into(std::span<const std::byte> container, const TensorView& out
   const Opened opened(container);
   const Info& info = opened.header.info;
   const Selection selection = select(info.shape, options);
+  check_promise(opened.container, opened.header);
   if (out.dtype != info.dtype || !(out.shape == selection.extent)) {
     throw Error(ErrorCode::kInvalidArgument,
                 std::string("decompress_into: a view of ") + dtype_name(out.dtype) + " " +

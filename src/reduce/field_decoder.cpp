@@ -43,7 +43,6 @@ class FieldDecoder {
       copy_raw();
       return;
     }
-    check_promise();
     read_bit_maps();
     if (header_.map.wide) {
       decode<std::int64_t>();
@@ -56,11 +55,6 @@ class FieldDecoder {
  private:
   void copy_raw() {
     const auto raw = container_.section("raw");
-    if (static_cast<std::int64_t>(raw.size()) != header_.info.raw_bytes) {
-      throw Error(ErrorCode::kCorrupt, "raw section: " + std::to_string(raw.size()) +
-                                           " bytes; the header promises " +
-                                           std::to_string(header_.info.raw_bytes));
-    }
     if (selection_.everything) {
       std::memcpy(out_, raw.data(), raw.size());
       return;
@@ -68,17 +62,6 @@ class FieldDecoder {
     selected_.each([&](std::int64_t linear, std::int64_t to) {
       std::memcpy(out_ + to, raw.data() + static_cast<std::size_t>(linear) * sizeof(T), sizeof(T));
     });
-  }
-
-  // An empty container of a huge field must not make us allocate for it: each chunk has entries in
-  // the index, so its size is checked before anything else.
-  void check_promise() const {
-    const std::int64_t chunks = Grid::count_chunks(folded_, header_.plan);
-    const auto index = container_.section("index");
-    if (chunks > static_cast<std::int64_t>(index.size())) {
-      throw Error(ErrorCode::kCorrupt, "index: " + std::to_string(index.size()) + " bytes for " +
-                                           std::to_string(chunks) + " chunks");
-    }
   }
 
   void read_bit_map(const char* name, BitMap& bits) {
@@ -251,6 +234,25 @@ Selection select(const Extents& shape, const DecompressOptions& options) {
     s.extent[d] = s.origin[d] < end ? (end - s.origin[d] + s.step - 1) / s.step : 0;
   }
   return s;
+}
+
+void check_promise(const ContainerReader& container, const Header& header) {
+  if (header.info.raw_bytes == 0) return;
+  if (header.stored_raw) {
+    const auto size = static_cast<std::int64_t>(container.section_unverified("raw").size());
+    if (size != header.info.raw_bytes) {
+      throw Error(ErrorCode::kCorrupt, "raw section: " + std::to_string(size) +
+                                           " bytes; the header promises " +
+                                           std::to_string(header.info.raw_bytes));
+    }
+    return;
+  }
+  const std::int64_t chunks = Grid::count_chunks(fold_extents(header.info.shape), header.plan);
+  const auto size = static_cast<std::int64_t>(container.section_unverified("index").size());
+  if (chunks > size) {
+    throw Error(ErrorCode::kCorrupt, "index: " + std::to_string(size) + " bytes for " +
+                                         std::to_string(chunks) + " chunks");
+  }
 }
 
 void decode_field(const ContainerReader& container, const Header& header,

@@ -22,7 +22,11 @@ struct Selection {
 /// Throws Error(kInvalidArgument) for a box or level outside of the field.
 Selection select(const Extents& shape, const DecompressOptions& options);
 
-/// `out` is contiguous and has the selection's extent.
+/// A small container of a huge field must not make us allocate for it: each chunk has entries in
+/// the index, so sizes are compared before anything else. Throws Error(kCorrupt).
+void check_promise(const ContainerReader& container, const Header& header);
+
+/// `out` is contiguous and has the selection's extent; check_promise() was called.
 void decode_field(const ContainerReader& container, const Header& header,
                   const Selection& selection, const DecompressOptions& options, void* out);
 

@@ -126,6 +126,7 @@ Header Header::from_json(const nlohmann::json& meta) {
   } catch (const Error& e) {
     throw_corrupt(e.what());
   }
+  if (count > INT64_MAX / dtype_bytes(info.dtype)) throw_corrupt("more bytes than can be counted");
   info.bound.kind = static_cast<BoundKind>(meta_int(meta, "bound", 1, 5));
   info.bound.value = meta_double(meta, "value");
   info.mode = static_cast<Mode>(meta_int(meta, "mode", 1, 3));

@@ -14,13 +14,15 @@
 
 namespace tamis::codec {
 
+// The hot ones are always inlined, so that they use the bit instructions of their caller's target.
+
 class BitWriter {
  public:
   /// Appends to `out`, which holds spare bytes until flush().
   explicit BitWriter(std::vector<std::byte>& out) : out_(out), next_(out.size()) {}
 
   /// The low `count` (0 .. 56) bits of `value`; the bits above must be zero.
-  void put(std::uint64_t value, int count) {
+  [[gnu::always_inline]] void put(std::uint64_t value, int count) {
     if (next_ + 8 > out_.size()) out_.resize(next_ + next_ / 2 + 256);
     pending_ |= value << filled_;
     filled_ += count;
@@ -70,7 +72,7 @@ class BitReader {
       : bytes_(bytes), end_(8 * static_cast<std::uint64_t>(bytes.size())) {}
 
   /// The next 57 bits (and perhaps more); zeros behind the end.
-  std::uint64_t peek() const {
+  [[gnu::always_inline]] std::uint64_t peek() const {
     const std::size_t at = static_cast<std::size_t>(position_ >> 3);
     std::uint64_t word = 0;
     if (at + 8 <= bytes_.size()) {
@@ -101,7 +103,7 @@ class BitReader {
   }
 
   /// `count` numbers in unary, each a run of zeros before a one. Throws when one exceeds `limit`.
-  void get_unary(int count, std::uint32_t limit, std::uint32_t* out) {
+  [[gnu::always_inline]] void get_unary(int count, std::uint32_t limit, std::uint32_t* out) {
     std::uint32_t zeros = 0;  // seen since the last one
     for (int i = 0; i < count;) {
       std::uint64_t word = peek() & ((std::uint64_t{1} << kPeekBits) - 1);

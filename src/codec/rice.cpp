@@ -1,5 +1,10 @@
-// Golomb-Rice segments; docs/format.md has the layout of each kind.
-#include "codec/rice.hpp"
+// Golomb-Rice segments, compiled for every instruction set: the loops over groups vectorise, and the
+// unary parts live on bit instructions. docs/format_codes.md has the layout of each kind.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codec/rice.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+//
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,11 +14,12 @@
 
 #include "codec/bit_planes.hpp"
 #include "codec/bit_stream.hpp"
+#include "codec/rice.hpp"
 #include "tamis/error.hpp"
 
+HWY_BEFORE_NAMESPACE();
 namespace tamis::codec {
-
-namespace {
+namespace HWY_NAMESPACE {
 
 constexpr int kZeroSegment = 0;  // 1 .. 8: sparse, gaps with head - 1 low bits
 constexpr int kSparseHeads = 8;
@@ -296,10 +302,8 @@ void read_segment(U* segment, int n, BitReader& in) {
   }
 }
 
-}  // namespace
-
 template <typename I>
-void encode_rice(const I* codes, std::int64_t count, std::vector<std::byte>& out) {
+void encode_any(const I* codes, std::int64_t count, std::vector<std::byte>& out) {
   using U = std::make_unsigned_t<I>;
   const bool all_zero = std::all_of(codes, codes + count, [](I c) { return c == 0; });
   if (all_zero) return;
@@ -315,7 +319,7 @@ void encode_rice(const I* codes, std::int64_t count, std::vector<std::byte>& out
 }
 
 template <typename I>
-std::uint64_t rice_bits(const I* codes, std::int64_t count) {
+std::uint64_t bits_any(const I* codes, std::int64_t count) {
   using U = std::make_unsigned_t<I>;
   std::uint64_t bits = 0;
   U segment[kRiceSegment];
@@ -328,7 +332,7 @@ std::uint64_t rice_bits(const I* codes, std::int64_t count) {
 }
 
 template <typename I>
-void decode_rice(std::span<const std::byte> bytes, std::int64_t count, I* codes) {
+void decode_any(std::span<const std::byte> bytes, std::int64_t count, I* codes) {
   using U = std::make_unsigned_t<I>;
   if (bytes.empty()) {
     std::fill_n(codes, count, I{0});
@@ -344,11 +348,54 @@ void decode_rice(std::span<const std::byte> bytes, std::int64_t count, I* codes)
   in.expect_end();
 }
 
-template void encode_rice(const std::int32_t*, std::int64_t, std::vector<std::byte>&);
-template void encode_rice(const std::int64_t*, std::int64_t, std::vector<std::byte>&);
-template std::uint64_t rice_bits(const std::int32_t*, std::int64_t);
-template std::uint64_t rice_bits(const std::int64_t*, std::int64_t);
-template void decode_rice(std::span<const std::byte>, std::int64_t, std::int32_t*);
-template void decode_rice(std::span<const std::byte>, std::int64_t, std::int64_t*);
+using Bytes = std::vector<std::byte>;
+using View = std::span<const std::byte>;
+void encode32(const std::int32_t* c, std::int64_t n, Bytes& out) { encode_any(c, n, out); }
+void encode64(const std::int64_t* c, std::int64_t n, Bytes& out) { encode_any(c, n, out); }
+std::uint64_t bits32(const std::int32_t* c, std::int64_t n) { return bits_any(c, n); }
+std::uint64_t bits64(const std::int64_t* c, std::int64_t n) { return bits_any(c, n); }
+void decode32(View bytes, std::int64_t n, std::int32_t* c) { decode_any(bytes, n, c); }
+void decode64(View bytes, std::int64_t n, std::int64_t* c) { decode_any(bytes, n, c); }
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::codec
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tamis::codec {
+
+HWY_EXPORT(encode32);
+HWY_EXPORT(encode64);
+HWY_EXPORT(bits32);
+HWY_EXPORT(bits64);
+HWY_EXPORT(decode32);
+HWY_EXPORT(decode64);
+
+template <>
+void encode_rice(const std::int32_t* codes, std::int64_t count, std::vector<std::byte>& out) {
+  HWY_DYNAMIC_DISPATCH(encode32)(codes, count, out);
+}
+template <>
+void encode_rice(const std::int64_t* codes, std::int64_t count, std::vector<std::byte>& out) {
+  HWY_DYNAMIC_DISPATCH(encode64)(codes, count, out);
+}
+template <>
+std::uint64_t rice_bits(const std::int32_t* codes, std::int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(bits32)(codes, count);
+}
+template <>
+std::uint64_t rice_bits(const std::int64_t* codes, std::int64_t count) {
+  return HWY_DYNAMIC_DISPATCH(bits64)(codes, count);
+}
+template <>
+void decode_rice(std::span<const std::byte> bytes, std::int64_t count, std::int32_t* codes) {
+  HWY_DYNAMIC_DISPATCH(decode32)(bytes, count, codes);
+}
+template <>
+void decode_rice(std::span<const std::byte> bytes, std::int64_t count, std::int64_t* codes) {
+  HWY_DYNAMIC_DISPATCH(decode64)(bytes, count, codes);
+}
 
 }  // namespace tamis::codec
+#endif  // HWY_ONCE

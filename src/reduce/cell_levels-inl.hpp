@@ -194,6 +194,18 @@ class Interpolation {
     I* even = l.even_row(z, y);
     I* odd = l.odd_row(z, y);
     const std::int64_t stride = std::int64_t{2} << l.level;
+    if (l.level == 0) {
+      int i = 0;
+      for (; i + L::count() <= l.odd; i += L::count()) {
+        L::store(L::load_split(from + 2 * i, 0), even + i);
+        if (with_odd) L::store(L::load_split(from + 2 * i, 1), odd + i);
+      }
+      for (; i < l.even; ++i) {
+        even[i] = from[2 * i];
+        if (with_odd && i < l.odd) odd[i] = from[2 * i + 1];
+      }
+      return;
+    }
     for (int i = 0; i < l.even; ++i) even[i] = from[i * stride];
     if (!with_odd) return;
     from += stride / 2;

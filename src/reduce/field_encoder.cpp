@@ -456,6 +456,7 @@ class FieldEncoder {
     const double target = range() * std::pow(10.0, -options_.bound.value / 20);
     const double target_square = target * target * (1 - 1e-6);
     double good = 0;
+    double bad = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 8; ++round) {
       prepare(bound);
       measure_scale_ = bound;
@@ -465,10 +466,12 @@ class FieldEncoder {
       if (*square <= target_square) {
         good = bound;
         if (*square >= 0.95 * target_square || round >= 4) break;
-      } else if (good > 0) {
-        break;
+      } else {
+        bad = bound;
+        if (good > 0 && round >= 4) break;
       }
       bound *= *square > 0 ? 0.99 * std::sqrt(target_square / *square) : 4.0;
+      if (good > 0 && !(bound > good && bound < bad)) bound = std::sqrt(good) * std::sqrt(bad);
       bound = std::min(bound, range());
       if (bound == good) break;
     }

@@ -70,6 +70,16 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count) {
   return true;
 }
 
+void prefetch_block(const void* data, const NodeBlock& block, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  if (block.stride[2] != 1) return;
+  const std::size_t length = static_cast<std::size_t>(block.count[2]) * bytes;
+  block.each_row([&](std::int64_t first, std::int64_t) {
+    const char* row = static_cast<const char*>(data) + first * static_cast<std::int64_t>(bytes);
+    for (std::size_t at = 0; at < length; at += kLine) __builtin_prefetch(row + at);
+  });
+}
+
 bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
                      std::uint8_t* out) {
   if (bits == nullptr) return false;
@@ -93,11 +103,36 @@ bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& bl
   return true;
 }
 
+// Gathers the block into a dense array first, so that it can be quantised in vectors.
+template <typename T, typename I>
+bool FieldRows<T, I>::quantise_strided(const T* data, const NodeBlock& block,
+                                       std::int32_t* out) const {
+  static thread_local std::vector<T> dense;
+  NodeBlock copy = block;
+  copy.first = 0;
+  copy.stride[2] = 1;
+  copy.stride[1] = block.count[2];
+  copy.stride[0] = copy.stride[1] * block.count[1];
+  const auto size = static_cast<std::size_t>(copy.stride[0] * block.count[0]);
+  if (dense.size() < size) dense.resize(size);
+  T* to = dense.data();
+  block.each_row([&](std::int64_t first, std::int64_t) {
+    for (int i = 0; i < block.count[2]; ++i) *to++ = data[first + i * block.stride[2]];
+  });
+  return quantise_block(map_, dense.data(), copy, out);
+}
+
 template <typename T, typename I>
 void FieldRows<T, I>::read(const NodeBlock& block, I* out) const {
   const T* data = data_ - begin_;
   if constexpr (sizeof(I) == 4) {
-    if (block.stride[2] == 1 && map_.is_affine() && quantise_block(map_, data, block, out)) return;
+    if (map_.is_affine()) {
+      if (block.stride[2] == 1) {
+        if (quantise_block(map_, data, block, out)) return;
+      } else if (quantise_strided(data, block, out)) {
+        return;
+      }
+    }
   }
   block.each_row([&](std::int64_t first, std::int64_t natural) {
     map_.quantise(data + first, block.stride[2], block.count[2], out + natural);

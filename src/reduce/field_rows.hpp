@@ -32,6 +32,9 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count);
 bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
                      std::uint8_t* out);
 
+/// Asks for the cache lines of a block of `bytes`-sized nodes.
+void prefetch_block(const void* data, const NodeBlock& block, std::size_t bytes);
+
 /// A point stored verbatim: its linear index and bits.
 struct Patch {
   std::int64_t index;
@@ -65,6 +68,9 @@ class FieldRows final : public LatticeRows<I> {
   bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
     return read_clear_bits(voids_, void_shift_, block, out);
   }
+  void prefetch(const NodeBlock& block) const override {
+    prefetch_block(data_ - begin_, block, sizeof(T));
+  }
   void accept(const NodeBlock& block, const I* values) override;
 
   /// Patches found so far, by rising index.
@@ -74,6 +80,7 @@ class FieldRows final : public LatticeRows<I> {
   bool over_limit() const { return static_cast<std::int64_t>(patches_.size()) > patch_limit_; }
 
  private:
+  bool quantise_strided(const T* data, const NodeBlock& block, std::int32_t* out) const;
   void accept_row(std::int64_t first, std::int64_t stride, int count, const I* values);
   void add_errors(const T* x, const T* r, std::int64_t begin, std::int64_t stride, int count);
 

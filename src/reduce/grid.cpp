@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace tamis::reduce {
 
@@ -157,6 +158,22 @@ int Skeleton<I>::span(int k) const {
   return static_cast<int>(std::min<std::int64_t>(nodes, grid_->tile())) - 1;
 }
 
+namespace {
+
+// Rows are a little shorter than a tile: two copies of fixed size that overlap beat a loop.
+template <typename I>
+void copy_row(const I* from, int count, I* to) {
+  constexpr int kPart = 8;
+  if (count < kPart || count > 2 * kPart) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  std::memcpy(to, from, kPart * sizeof(I));
+  std::memcpy(to + count - kPart, from + count - kPart, kPart * sizeof(I));
+}
+
+}  // namespace
+
 template <typename I>
 void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>& values) const {
   const int side = grid_->tile();
@@ -200,7 +217,11 @@ void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>
           I* to = values.data() + at + (axes[0] >= 0 ? i * natural[axes[0]] : 0);
           const I* row = from + std::int64_t{i} * pitch;
           const std::int64_t step = axes[1] >= 0 ? natural[axes[1]] : 0;
-          for (int j = 0; j < inner; ++j) to[j * step] = row[j];
+          if (step == 1) {
+            copy_row(row, inner, to);
+          } else {
+            for (int j = 0; j < inner; ++j) to[j * step] = row[j];
+          }
         }
       }
       if (far == 0) break;

@@ -52,6 +52,8 @@ class LatticeRows {
   /// Which nodes have codes (1) and which are masked (0); returns false when all have and `out` was
   /// left alone.
   virtual bool read_valid(const NodeBlock& block, std::uint8_t* out) const = 0;
+  /// The block will be needed soon.
+  virtual void prefetch(const NodeBlock&) const {}
   /// What the decoder will see.
   virtual void accept(const NodeBlock& block, const I* values) = 0;
 };

@@ -249,6 +249,7 @@ class GridDecoder {
                        CodeSource<I>& fine, Worker& w) {
     const int mask = grid_.full_mask();
     const CellShape shape = grid_.cell_shape(tile, mask);
+    rows_.prefetch(owned_block(grid_, tile));
     skeleton_.read_boundary(tile, mask, w.work.values);
     if (shape.open_count() > 0) {
       const bool masked =

@@ -60,6 +60,7 @@ class GridEncoder {
       for (std::int64_t t = first; t < std::min(tiles.end, first + kBundleTiles); ++t) {
         const Grid::Tile tile = grid_.tile_at(t);
         if (interior) {
+          if (t + 1 < tiles.end) rows_.prefetch(owned_block(grid_, grid_.tile_at(t + 1)));
           encode_interior(tile, w);
         } else {
           encode_skeleton(tile, rank, w);

@@ -73,6 +73,9 @@ class SelectionRows final : public LatticeRows<I> {
   bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
     return read_clear_bits(voids_, 0, block, out);
   }
+  void prefetch(const NodeBlock& block) const override {
+    if (everything_) prefetch_block(out_, block, sizeof(T));
+  }
   void accept(const NodeBlock& block, const I* values) override {
     if constexpr (sizeof(I) == 4) {
       if (everything_ && block.stride[2] == 1 && map_.is_affine()) {

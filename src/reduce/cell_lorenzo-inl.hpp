@@ -61,15 +61,16 @@ class LorenzoRows {
   void inherited(std::int64_t at, I* out) const {
     const I* v = work_.scaled.data() + at;
     const int n = open_[0];
-    if (present_[2]) {
-      for (int i = 0; i < n; ++i) {
-        out[i] = wrap_sub(wrap_add(difference(v + i - row_), difference(v + i - plane_)),
-                          difference(v + i - plane_ - row_));
-      }
-    } else if (present_[1]) {
-      for (int i = 0; i < n; ++i) out[i] = difference(v + i - row_);
-    } else {
-      std::fill_n(out, n, I{0});
+    for (int i = 0; i < n; i += L::count()) {
+      L::store_some(inherited_lanes(v + i), out + i, n - i);
+    }
+  }
+
+  // Codes of a row without masked points, from scaled values that are all there.
+  void codes(std::int64_t at, I* out) const {
+    const I* v = work_.scaled.data() + at;
+    for (int i = 0; i < open_[0]; i += L::count()) {
+      L::store(L::sub(difference(v + i), inherited_lanes(v + i)), out + i);
     }
   }
 
@@ -85,7 +86,6 @@ class LorenzoRows {
     if (present_[2] && (above == nullptr) != (behind == nullptr)) {
       for (int i = 0; i < n; ++i) sum[i] = wrap_mul<I>(sum[i], 2);
     }
-    using L = Lanes<I>;
     for (int i = 0; i < n; i += L::count()) {
       L::store_contexts(L::load(sum + i), divisor_, 0, out + i);
     }
@@ -112,7 +112,10 @@ class LorenzoRows {
   // Copies a finished row to `values`.
   void publish(std::int64_t at) const {
     const I* v = work_.scaled.data() + at;
-    for (int i = 0; i < open_[0]; ++i) work_.values[at + i] = wrap_mul(v[i], step_);
+    for (int i = 0; i < open_[0]; i += L::count()) {
+      L::store_some(L::multiply(L::load(v + i), divisor_), work_.values.data() + at + i,
+                    open_[0] - i);
+    }
   }
 
   void divide(const I* from, I* to) const { row_divide(from, open_[0], divisor_, to); }
@@ -121,7 +124,19 @@ class LorenzoRows {
   I* row(int i) const { return rows_[i]; }
 
  private:
-  static I difference(const I* v) { return wrap_sub(v[0], v[-1]); }
+  using L = Lanes<I>;
+
+  static HWY_INLINE typename L::V difference(const I* v) {
+    return L::sub(L::load(v), L::load(v - 1));
+  }
+
+  HWY_INLINE typename L::V inherited_lanes(const I* v) const {
+    if (present_[2]) {
+      return L::sub(L::add(difference(v - row_), difference(v - plane_)),
+                    difference(v - plane_ - row_));
+    }
+    return present_[1] ? difference(v - row_) : L::set(0);
+  }
 
   CellWorkspace<I>& work_;
   CellShape shape_;
@@ -146,13 +161,13 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
     I* v = work.scaled.data() + at;
     const I* x = work.input.data() + at;
     const std::uint8_t* valid = masked ? work.valid.data() + at : nullptr;
-    I* inherited = rows.row(0);
-    I* codes = rows.row(1);
-    rows.inherited(at, inherited);
+    I* codes = valid == nullptr ? sink.fine : rows.row(1);
     if (valid == nullptr) {
       rows.divide(x, v);
-      for (int i = 0; i < n; ++i) codes[i] = wrap_sub(wrap_sub(v[i], v[i - 1]), inherited[i]);
+      rows.codes(at, codes);
     } else {
+      I* inherited = rows.row(0);
+      rows.inherited(at, inherited);
       for (int i = 0; i < n; ++i) {
         const I predicted = wrap_add(v[i - 1], inherited[i]);
         v[i] = valid[i] ? divide_nearest(x[i], step) : predicted;
@@ -166,10 +181,18 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
       I* sizes = rows.magnitudes(z, y);
       for (int i = 0; i < n; ++i) sizes[i] = magnitude(codes[i]);
     }
-    for (int i = 0; i < n; ++i) {
-      if (valid != nullptr && !valid[i]) continue;
-      *sink.fine++ = codes[i];
-      if (contexts != nullptr) *sink.fine_context++ = contexts[i];
+    if (valid == nullptr) {
+      sink.fine += n;
+      if (contexts != nullptr) {
+        std::copy_n(contexts, n, sink.fine_context);
+        sink.fine_context += n;
+      }
+    } else {
+      for (int i = 0; i < n; ++i) {
+        if (valid[i] == 0) continue;
+        *sink.fine++ = codes[i];
+        if (contexts != nullptr) *sink.fine_context++ = contexts[i];
+      }
     }
     rows.publish(at);
   });

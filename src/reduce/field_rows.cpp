@@ -71,12 +71,13 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count) {
 }
 
 void prefetch_block(const void* data, const NodeBlock& block, std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
-  if (block.stride[2] != 1) return;
-  const std::size_t length = static_cast<std::size_t>(block.count[2]) * bytes;
+  constexpr std::int64_t kLine = 64;
+  const auto size = static_cast<std::int64_t>(bytes);
+  const std::int64_t step = std::max(kLine, block.stride[2] * size);
+  const std::int64_t length = ((block.count[2] - 1) * block.stride[2] + 1) * size;
   block.each_row([&](std::int64_t first, std::int64_t) {
-    const char* row = static_cast<const char*>(data) + first * static_cast<std::int64_t>(bytes);
-    for (std::size_t at = 0; at < length; at += kLine) __builtin_prefetch(row + at);
+    const char* row = static_cast<const char*>(data) + first * size;
+    for (std::int64_t at = 0; at < length; at += step) __builtin_prefetch(row + at);
   });
 }
 

@@ -63,6 +63,7 @@ class GridEncoder {
           if (t + 1 < tiles.end) rows_.prefetch(owned_block(grid_, grid_.tile_at(t + 1)));
           encode_interior(tile, w);
         } else {
+          if (t + 1 < tiles.end) prefetch_skeleton(grid_.tile_at(t + 1), rank);
           encode_skeleton(tile, rank, w);
         }
       }
@@ -119,6 +120,14 @@ class GridEncoder {
       w.streams[1].count = s.fine - w.streams[1].codes.data();
     }
     rows_.accept(owned_block(grid_, tile), w.work.values.data());
+  }
+
+  void prefetch_skeleton(const Grid::Tile& tile, int rank) const {
+    for (int mask = 1; mask < grid_.full_mask(); ++mask) {
+      if (std::popcount(static_cast<unsigned>(mask)) == rank) {
+        rows_.prefetch(open_block(grid_, tile, mask));
+      }
+    }
   }
 
   void encode_skeleton(const Grid::Tile& tile, int rank, Worker& w) {

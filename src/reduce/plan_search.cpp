@@ -237,7 +237,11 @@ PredictorChooser<I>::~PredictorChooser() = default;
 
 template <typename I>
 Predictor PredictorChooser<I>::choose(std::int64_t index, const LatticeRows<I>& rows) {
-  const Grid::Tile tile = grid_.tile_at(index);
+  Grid::Tile tile = grid_.tile_at(index);
+  // Where speed counts a slice of the tile decides.
+  if (!candidates_.front().pricer->wants_contexts()) {
+    tile.nodes[0] = std::min(tile.nodes[0], grid_.tile() / 4 + 1);
+  }
   const bool masked = load_closed(grid_, tile, rows, work_);
   Predictor best = candidates_.front().predictor;
   double best_bits = -1;

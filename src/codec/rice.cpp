@@ -1,5 +1,5 @@
-// Golomb-Rice segments, compiled for every instruction set: the loops over groups vectorise, and the
-// unary parts live on bit instructions. docs/format_codes.md has the layout of each kind.
+// Golomb-Rice segments, compiled for every instruction set: the loops over groups vectorise, and
+// the unary parts live on bit instructions. docs/format_codes.md has the layout of each kind.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codec/rice.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -201,9 +201,8 @@ void read_sparse(U* segment, int n, int low, BitReader& in) {
   for (int i = 0; i < nonzero; ++i) signs[i] = static_cast<std::uint8_t>(in.get(1));
   in.get_unary(nonzero, kRiceEscape, sizes);
   for (int i = 0; i < nonzero; ++i) {
-    segment[positions[i]] = sizes[i] < kRiceEscape
-                                ? static_cast<U>(2 * (sizes[i] + 1) - signs[i])
-                                : static_cast<U>(in.get_wide(kBits<U>));
+    segment[positions[i]] = sizes[i] < kRiceEscape ? static_cast<U>(2 * (sizes[i] + 1) - signs[i])
+                                                   : static_cast<U>(in.get_wide(kBits<U>));
   }
 }
 

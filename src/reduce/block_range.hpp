@@ -7,7 +7,7 @@ namespace tamis::reduce {
 
 template <typename T>
 struct BlockRange {
-  T low;          // of all values; meaningless unless finite
+  T low;  // of all values; meaningless unless finite
   T high;
   bool negative;  // some sign bit is set
   bool finite;    // all values are finite

@@ -33,7 +33,9 @@ struct Lanes<std::int32_t> {
   // What divide() needs of the step.
   struct Step {
     explicit Step(std::int32_t s)
-        : is_one(s == 1), step(hn::Set(D(), s)), inverse(hn::Set(DF(), 1.0F / static_cast<float>(s))) {}
+        : is_one(s == 1),
+          step(hn::Set(D(), s)),
+          inverse(hn::Set(DF(), 1.0F / static_cast<float>(s))) {}
     bool is_one;
     V step;
     hn::Vec<DF> inverse;
@@ -137,8 +139,8 @@ HWY_INLINE typename L::V linear_v(typename L::V b, typename L::V c) {
 template <typename L>
 HWY_INLINE typename L::V cubic_v(typename L::V a, typename L::V b, typename L::V c,
                                  typename L::V e) {
-  const auto bend = L::template shift_right<3>(
-      L::add(L::add(L::sub(b, a), L::sub(c, e)), L::set(4)));
+  const auto bend =
+      L::template shift_right<3>(L::add(L::add(L::sub(b, a), L::sub(c, e)), L::set(4)));
   return L::template shift_right<1>(L::add(L::add(L::add(b, c), bend), L::set(1)));
 }
 

@@ -91,7 +91,8 @@ HWY_INLINE Predicted<Lanes<I>> predict(const Direction<I>& d, int i) {
       a = L::load(d.a + i);
       e = L::load(d.e + i);
       if (i == 0) a = L::replace_lane(a, extend_parabola_v<L>(e, c, b), 0);
-      if (i + L::count() > d.last) e = L::replace_lane(e, extend_parabola_v<L>(a, b, c), d.last - i);
+      if (i + L::count() > d.last)
+        e = L::replace_lane(e, extend_parabola_v<L>(a, b, c), d.last - i);
       break;
   }
   out.value = cubic_v<L>(a, b, c, e);
@@ -112,8 +113,8 @@ class Interpolation {
   Interpolation(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule)
       : work_(work), natural_(shape), tile_(shape.tile) {
     cubic_ = rule.predictor == Predictor::kCubic || rule.predictor == Predictor::kCubicAveraged;
-    averaged_ = rule.predictor == Predictor::kLinearAveraged ||
-                rule.predictor == Predictor::kCubicAveraged;
+    averaged_ =
+        rule.predictor == Predictor::kLinearAveraged || rule.predictor == Predictor::kCubicAveraged;
     for (int axis = 0; axis < 3; ++axis) {  // axis 0 = x
       const int k = shape.rank - 1 - axis;
       present_[axis] = k >= 0;
@@ -326,11 +327,10 @@ class Interpolation {
       ++known;
     }
     if (kCubic) {
-      even[-1] = known > 2 ? extend_parabola(even[2], even[1], even[0])
-                           : extend_line(even[1], even[0]);
-      even[known] = known > 2
-                        ? extend_parabola(even[known - 3], even[known - 2], even[known - 1])
-                        : extend_line(even[known - 2], even[known - 1]);
+      even[-1] =
+          known > 2 ? extend_parabola(even[2], even[1], even[0]) : extend_line(even[1], even[0]);
+      even[known] = known > 2 ? extend_parabola(even[known - 3], even[known - 2], even[known - 1])
+                              : extend_line(even[known - 2], even[known - 1]);
     }
     return d;
   }

@@ -31,7 +31,10 @@ template <typename I>
 class LorenzoRows {
  public:
   LorenzoRows(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule)
-      : work_(work), shape_(shape), step_(static_cast<I>(rule.step)), divisor_(static_cast<I>(rule.step)) {
+      : work_(work),
+        shape_(shape),
+        step_(static_cast<I>(rule.step)),
+        divisor_(static_cast<I>(rule.step)) {
     for (int axis = 0; axis < 3; ++axis) {  // axis 0 = x
       const int k = shape.rank - 1 - axis;
       present_[axis] = k >= 0;

@@ -122,7 +122,7 @@ Samples<T> load_samples(FieldSource<T>& source) {
 
 template <typename T, typename I>
 PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const FieldMasks& masks,
-                    Mode mode) {
+                    const CompressOptions& options) {
   std::vector<std::unique_ptr<FieldRows<T, I>>> rows;
   std::vector<SampleWindow<I>> windows;
   for (const auto& w : samples.windows) {
@@ -131,7 +131,7 @@ PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const Field
     rows.back()->shift_voids(w.begin);
     windows.push_back({w.extents, rows.back().get()});
   }
-  return search_plan<I>(windows, map.step, mode);
+  return search_plan<I>(windows, map.step, options.mode, options.threads);
 }
 
 struct Design {
@@ -142,13 +142,13 @@ struct Design {
 
 template <typename T>
 Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointCheck& check,
-                  const FieldMasks& masks, Mode mode) {
+                  const FieldMasks& masks, const CompressOptions& options) {
   const Samples<T> samples = load_samples(source);
   Design best;
   double best_bits = -1;
   for (NumberMap& map : candidate_maps<T>(source.pieces(), scan, check)) {
-    PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks, mode)
-                                 : plan_for<T, std::int32_t>(samples, map, masks, mode);
+    PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks, options)
+                                 : plan_for<T, std::int32_t>(samples, map, masks, options);
     double bits = choice.bits_per_value * static_cast<double>(source.count());
     if (map.kind == MapKind::kPalette) {
       bits += 8.0 * static_cast<double>(write_palette(map.palette, map.dtype).size());
@@ -295,7 +295,7 @@ class FieldEncoder {
  public:
   FieldEncoder(FieldSource<T>& source, const Extents& shape, const CompressOptions& options)
       : source_(source), options_(options) {
-    scan_ = scan_field<T>(source.pieces(), source.count(), options.fill_value, options.detect_fill);
+    scan_ = scan_field<T>(source.pieces(), source.count(), options);
     Info& info = header_.info;
     info.dtype = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
     info.shape = shape;
@@ -369,7 +369,7 @@ class FieldEncoder {
     }
     const bool logarithm = check_.kind == PointCheck::Kind::kPointwise;
     masks_ = find_masks(source_, scan_, logarithm);
-    design_ = design_for(source_, scan_, check_, masks_, options_.mode);
+    design_ = design_for(source_, scan_, check_, masks_, options_);
     if (design_.map.kind != MapKind::kLogarithm && logarithm)
       masks_ = find_masks(source_, scan_, false);
     header_.map = design_.map;

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
+#include "core/threads.hpp"
 #include "reduce/block_range.hpp"
 
 namespace tamis::reduce {
@@ -36,8 +38,8 @@ struct Tally {
   std::int64_t infinite = 0;
   std::int64_t masked = 0;
   std::int64_t masked_special = 0;  // NaN or infinite; not in the counts above
-  bool zero = false;      // may be true without need
-  bool negative = false;  // sign bit set, -0 included
+  bool zero = false;                // may be true without need
+  bool negative = false;            // sign bit set, -0 included
   T first_nan = 0;
 
   void add(T v) {
@@ -53,6 +55,18 @@ struct Tally {
     negative = negative || std::signbit(v);
   }
 
+  void merge(const Tally& later) {
+    if (nan == 0) first_nan = later.first_nan;
+    low = std::min(low, later.low);
+    high = std::max(high, later.high);
+    nan += later.nan;
+    infinite += later.infinite;
+    masked += later.masked;
+    masked_special += later.masked_special;
+    zero = zero || later.zero;
+    negative = negative || later.negative;
+  }
+
   void add_range(const BlockRange<T>& range) {
     low = std::min(low, range.low);
     high = std::max(high, range.high);
@@ -62,31 +76,44 @@ struct Tally {
 };
 
 template <typename T>
-Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill) {
+Tally<T> tally_run(const T* data, std::int64_t count, std::optional<T> fill) {
   constexpr std::int64_t kBlock = 4096;
   Tally<T> t;
-  pieces([&](std::int64_t, std::int64_t count, const T* data) {
-    for (std::int64_t at = 0; at < count; at += kBlock) {
-      const std::int64_t n = std::min(kBlock, count - at);
-      const T* block = data + at;
-      // Most blocks are plain: all finite, no fill, and their extremes are all that is new.
-      const BlockRange<T> range = block_range(block, n);
-      const bool may_hold_fill = fill && !(*fill < range.low) && !(*fill > range.high);
-      if (range.finite && !may_hold_fill) {
-        t.add_range(range);
-        continue;
-      }
-      for (std::int64_t i = 0; i < n; ++i) {
-        if (fill && is_fill(block[i], *fill)) {
-          ++t.masked;
-          t.masked_special += std::isfinite(block[i]) ? 0 : 1;
-        } else {
-          t.add(block[i]);
-        }
+  for (std::int64_t at = 0; at < count; at += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - at);
+    const T* block = data + at;
+    // Most blocks are plain: all finite, no fill, and their extremes are all that is new.
+    const BlockRange<T> range = block_range(block, n);
+    const bool may_hold_fill = fill && !(*fill < range.low) && !(*fill > range.high);
+    if (range.finite && !may_hold_fill) {
+      t.add_range(range);
+      continue;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (fill && is_fill(block[i], *fill)) {
+        ++t.masked;
+        t.masked_special += std::isfinite(block[i]) ? 0 : 1;
+      } else {
+        t.add(block[i]);
       }
     }
-  });
+  }
   return t;
+}
+
+template <typename T>
+Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill, int threads) {
+  constexpr std::int64_t kRun = std::int64_t{1} << 18;
+  Tally<T> total;
+  pieces([&](std::int64_t, std::int64_t count, const T* data) {
+    std::vector<Tally<T>> runs(static_cast<std::size_t>((count + kRun - 1) / kRun));
+    parallel_for(static_cast<std::int64_t>(runs.size()), threads, [&](std::int64_t r, int) {
+      runs[static_cast<std::size_t>(r)] =
+          tally_run(data + r * kRun, std::min(kRun, count - r * kRun), fill);
+    });
+    for (const Tally<T>& run : runs) total.merge(run);
+  });
+  return total;
 }
 
 // The first NaN of the field, whose bits all others are likely to share.
@@ -128,12 +155,13 @@ bool is_fill(T value, T fill) {
 
 template <typename T>
 FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
-                        std::optional<double> declared, bool detect) {
+                        const CompressOptions& options) {
   FieldScan<T> scan;
-  if (declared) scan.fill = static_cast<T>(*declared);
-  Tally<T> t = tally<T>(pieces, scan.fill);
+  const int threads = options.threads;
+  if (options.fill_value) scan.fill = static_cast<T>(*options.fill_value);
+  Tally<T> t = tally<T>(pieces, scan.fill, threads);
   if (scan.fill && std::isnan(*scan.fill)) scan.fill = first_nan(pieces, *scan.fill);
-  if (!scan.fill && detect) {
+  if (!scan.fill && options.detect_fill) {
     std::optional<T> found;
     if (t.nan > 0) {
       found = t.first_nan;
@@ -141,7 +169,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
       for (const bool use_high : {true, false}) {
         const T candidate = use_high ? t.high : t.low;
         if (!listed(kAlwaysFill, candidate) && !listed(kPossibleFill, candidate)) continue;
-        const Tally<T> rest = tally<T>(pieces, candidate);
+        const Tally<T> rest = tally<T>(pieces, candidate, threads);
         if (!stands_apart(candidate, rest.masked, rest.low, rest.high)) {
           continue;
         }
@@ -152,7 +180,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
     if (found) {
       scan.fill = found;
       scan.fill_detected = true;
-      t = tally<T>(pieces, scan.fill);
+      t = tally<T>(pieces, scan.fill, threads);
     }
   }
   scan.masked_count = t.masked;
@@ -173,9 +201,8 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
 
 template bool is_fill(float, float);
 template bool is_fill(double, double);
-template FieldScan<float> scan_field(const EachPiece<float>&, std::int64_t, std::optional<double>,
-                                     bool);
-template FieldScan<double> scan_field(const EachPiece<double>&, std::int64_t, std::optional<double>,
-                                      bool);
+template FieldScan<float> scan_field(const EachPiece<float>&, std::int64_t, const CompressOptions&);
+template FieldScan<double> scan_field(const EachPiece<double>&, std::int64_t,
+                                      const CompressOptions&);
 
 }  // namespace tamis::reduce

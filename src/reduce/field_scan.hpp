@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "reduce/bit_map.hpp"
-#include "tamis/tensor.hpp"
+#include "tamis/reduce.hpp"
 
 namespace tamis::reduce {
 
@@ -26,15 +26,16 @@ struct FieldScan {
   std::int64_t nonfinite_count = 0;  // masked ones included
   bool has_negative = false;         // a sign bit among unmasked values, -0 included
   bool may_have_zeros = false;       // false: certainly none among the unmasked
-  std::optional<T> fill;        // bits of the masked points
+  std::optional<T> fill;             // bits of the masked points
   bool fill_detected = false;
   std::int64_t masked_count = 0;
 };
 
-/// `declared` NaN matches every NaN; the most common NaN becomes the fill, others are patched.
+/// Uses the fill options and threads. A fill of NaN matches every NaN; the first one's bits become
+/// the fill's, others are patched.
 template <typename T>
 FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
-                        std::optional<double> declared, bool detect);
+                        const CompressOptions& options);
 
 /// True for the points that the mask covers.
 template <typename T>

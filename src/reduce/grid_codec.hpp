@@ -16,10 +16,10 @@ namespace tamis::reduce {
 /// A box of nodes in the field and its place in the natural arrays of a workspace; axes plane, line
 /// and row, the last of them the fastest.
 struct NodeBlock {
-  std::int64_t first = 0;            // linear index in the field
-  std::int64_t stride[3] = {};       // in the field
+  std::int64_t first = 0;       // linear index in the field
+  std::int64_t stride[3] = {};  // in the field
   int count[3] = {1, 1, 1};
-  std::int64_t natural = 0;          // index in the natural arrays
+  std::int64_t natural = 0;             // index in the natural arrays
   std::int64_t natural_stride[2] = {};  // of plane and line; rows are contiguous
 
   /// fn(linear index, natural index) for each row.

@@ -252,8 +252,7 @@ class GridDecoder {
     rows_.prefetch(owned_block(grid_, tile));
     skeleton_.read_boundary(tile, mask, w.work.values);
     if (shape.open_count() > 0) {
-      const bool masked =
-          rows_.read_valid(open_block(grid_, tile, mask), w.work.valid.data());
+      const bool masked = rows_.read_valid(open_block(grid_, tile, mask), w.work.valid.data());
       const CellRule rule =
           grid_.cell_rule(predictors_[static_cast<std::size_t>(tile.index)], how_.step, mask);
       decode_cell(w.work, shape, rule, masked, skip_fine, coarse, fine);

@@ -107,8 +107,8 @@ bool check_any(double offset, double unit, const T* data, const NodeBlock& block
 }
 
 template <typename T>
-void reconstruct_any(double offset, double unit, const NodeBlock& block,
-                     const std::int32_t* values, T* out) {
+void reconstruct_any(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
+                     T* out) {
   const int n = block.count[2];
   const VD voffset = hn::Set(DD(), offset);
   const VD vunit = hn::Set(DD(), unit);
@@ -143,12 +143,12 @@ bool check_f64(double offset, double unit, const double* data, const NodeBlock& 
                const std::int32_t* values, double bound) {
   return check_any(offset, unit, data, block, values, bound);
 }
-void reconstruct_f32(double offset, double unit, const NodeBlock& block,
-                     const std::int32_t* values, float* out) {
+void reconstruct_f32(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
+                     float* out) {
   reconstruct_any(offset, unit, block, values, out);
 }
-void reconstruct_f64(double offset, double unit, const NodeBlock& block,
-                     const std::int32_t* values, double* out) {
+void reconstruct_f64(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
+                     double* out) {
   reconstruct_any(offset, unit, block, values, out);
 }
 

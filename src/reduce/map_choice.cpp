@@ -221,7 +221,8 @@ std::vector<NumberMap> candidate_maps(const EachPiece<T>& pieces, const FieldSca
     keep(logarithm_map<T>(check.bound));
     return maps;
   }
-  const std::vector<double> sample = sample_values(pieces, scan, scan.valid_count + scan.masked_count);
+  const std::vector<double> sample =
+      sample_values(pieces, scan, scan.valid_count + scan.masked_count);
   keep(find_lattice(pieces, scan, sample, check));
   if (maps.empty()) keep(find_palette(pieces, scan, sample, check));
   if (check.kind == PointCheck::Kind::kExact) {

@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "core/threads.hpp"
+
 namespace tamis::reduce {
 
 // Codes of one tile: coarse ones from 0 on, fine ones from `fine_begin` on.
@@ -21,6 +23,7 @@ struct TileCodes {
 namespace {
 
 constexpr std::int64_t kSampleTiles = 24;  // over all windows
+constexpr std::int64_t kFirstSampleTiles = 9;
 constexpr double kAnchorBits = 16;
 constexpr std::size_t kMaxCandidates = 3;
 
@@ -59,6 +62,12 @@ void encode_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, 
   out.fine = sink.fine - out.codes.data() - out.fine_begin;
 }
 
+struct Candidate {
+  double bits;
+  GridPlan plan;
+  RankedPredictor ranked;
+};
+
 GridPlan make_plan(std::uint32_t mask) {
   GridPlan plan;
   plan.active_mask = mask;
@@ -69,7 +78,7 @@ GridPlan make_plan(std::uint32_t mask) {
 // anchors among the windows' nodes.
 template <typename I, typename Fn>
 double each_sample(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                   const Fn& fn) {
+                   std::int64_t sample_tiles, const Fn& fn) {
   std::int64_t tiles = 0;
   std::int64_t nodes = 0;
   for (const SampleWindow<I>& window : windows) {
@@ -77,7 +86,7 @@ double each_sample(const std::vector<SampleWindow<I>>& windows, const GridPlan& 
     tiles += grid.tile_count();
     nodes += grid.node_count();
     CellWorkspace<I> work(grid.active_count(), grid.tile());
-    const std::int64_t wanted = kSampleTiles / static_cast<std::int64_t>(windows.size());
+    const std::int64_t wanted = sample_tiles / static_cast<std::int64_t>(windows.size());
     const std::int64_t samples = std::min(wanted, grid.tile_count());
     for (std::int64_t s = 0; s < samples; ++s) {
       const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * samples));
@@ -90,10 +99,11 @@ double each_sample(const std::vector<SampleWindow<I>>& windows, const GridPlan& 
 // Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
 template <typename I>
 double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                     Predictor predictor, std::int64_t step, CodePricer& pricer) {
+                     std::int64_t sample_tiles, Predictor predictor, std::int64_t step,
+                     CodePricer& pricer) {
   TileCodes<I> codes;
   const double anchors = each_sample(
-      windows, plan,
+      windows, plan, sample_tiles,
       [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
         encode_tile(grid, tile, predictor, step, masked, pricer.wants_contexts(), work, codes);
         pricer.learn(codes.codes.data(), codes.contexts.data(), codes.coarse);
@@ -115,13 +125,13 @@ double price_tile(const TileCodes<I>& c, const CodePricer& pricer) {
 
 // Leaves the predictors that would save a share of `threshold` when each tile takes its best.
 template <typename I>
-void prune_ranking(const std::vector<SampleWindow<I>>& windows, std::int64_t step,
-                   double threshold, PlanChoice& choice) {
+void prune_ranking(const std::vector<SampleWindow<I>>& windows, std::int64_t step, double threshold,
+                   PlanChoice& choice) {
   auto& ranking = choice.ranking;
   ranking.resize(std::min(ranking.size(), kMaxCandidates));
   std::vector<std::vector<double>> prices(ranking.size());
   TileCodes<I> codes;
-  each_sample(windows, choice.plan,
+  each_sample(windows, choice.plan, kSampleTiles,
               [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
                 for (std::size_t r = 0; r < ranking.size(); ++r) {
                   if (r > 0) work.values = work.input;
@@ -150,40 +160,43 @@ void prune_ranking(const std::vector<SampleWindow<I>>& windows, std::int64_t ste
 }  // namespace
 
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode) {
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode,
+                       int threads) {
   const Extents& extents = windows.front().extents;
   const int rank = extents.rank();
   PlanChoice choice;
   // 1. Which axes, judged by the two most different predictors.
-  double best = -1;
+  std::vector<Candidate> candidates;
   for (std::uint32_t mask = 1; mask < 1U << rank; ++mask) {
-    const int axes = std::popcount(mask);
-    if (axes > kMaxCellRank) continue;
+    if (std::popcount(mask) > kMaxCellRank) continue;
     bool flat = false;
     for (int d = 0; d < rank; ++d) flat |= (mask >> d & 1U) != 0 && extents[d] < 2;
     if (flat) continue;
     for (const Predictor p : {Predictor::kLinearAveraged, Predictor::kLorenzo}) {
-      CodePricer pricer(mode);
-      const double bits = estimate_bits(windows, make_plan(mask), p, step, pricer);
-      if (best < 0 || bits < best) {
-        best = bits;
-        choice.plan = make_plan(mask);
-      }
+      candidates.push_back({0, make_plan(mask), {p, nullptr}});
     }
   }
-  if (best < 0) {  // nothing longer than one node
+  if (candidates.empty()) {  // nothing longer than one node
     choice.plan = make_plan(1);
     choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode)});
     return choice;
   }
+  const auto price_all = [&](std::int64_t sample_tiles) {
+    parallel_for(static_cast<std::int64_t>(candidates.size()), threads, [&](std::int64_t i, int) {
+      Candidate& c = candidates[static_cast<std::size_t>(i)];
+      c.ranked.pricer = std::make_shared<CodePricer>(mode);
+      c.bits =
+          estimate_bits(windows, c.plan, sample_tiles, c.ranked.predictor, step, *c.ranked.pricer);
+    });
+  };
+  price_all(kFirstSampleTiles);
+  choice.plan =
+      std::min_element(candidates.begin(), candidates.end(),
+                       [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; })
+          ->plan;
   // 2. Which axis last, and 3. which predictor.
   const int axes = std::popcount(choice.plan.active_mask);
-  struct Candidate {
-    double bits;
-    GridPlan plan;
-    RankedPredictor ranked;
-  };
-  std::vector<Candidate> candidates;
+  candidates.clear();
   for (int last = 0; last < axes; ++last) {
     GridPlan plan = choice.plan;
     int next = 0;
@@ -199,14 +212,13 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
       // any order to Lorenzo.
       if (averaged && axes == 1) continue;
       if (last > 0 && ((averaged && axes == 2) || predictor == Predictor::kLorenzo)) continue;
-      auto pricer = std::make_shared<CodePricer>(mode);
-      const double bits = estimate_bits(windows, plan, predictor, step, *pricer);
-      pricer->freeze();
-      candidates.push_back({bits, plan, {predictor, pricer}});
+      candidates.push_back({0, plan, {predictor, nullptr}});
     }
   }
+  price_all(kSampleTiles);
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; });
+  for (const Candidate& c : candidates) c.ranked.pricer->freeze();
   choice.plan = candidates.front().plan;
   choice.bits_per_value = candidates.front().bits;
   for (const Candidate& c : candidates) {
@@ -259,8 +271,10 @@ Predictor PredictorChooser<I>::choose(std::int64_t index, const LatticeRows<I>& 
   return best;
 }
 
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t, Mode);
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t, Mode);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t, Mode,
+                                int);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t, Mode,
+                                int);
 template class PredictorChooser<std::int32_t>;
 template class PredictorChooser<std::int64_t>;
 

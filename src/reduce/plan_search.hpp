@@ -31,7 +31,8 @@ struct PlanChoice {
 
 /// Deterministic; costs some tens of sample encodings.
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode);
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode,
+                       int threads);
 
 template <typename I>
 struct TileCodes;

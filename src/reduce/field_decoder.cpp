@@ -157,22 +157,24 @@ class FieldDecoder {
     return wanted;
   }
 
+  // Signs, zeros and fill where they are selected.
   void finish_values() {
     const T fill = value_of<T>(header_.fill_bits);
-    const auto fix = [&](std::int64_t linear, std::int64_t to) {
-      if (fill_.count() > 0 && fill_.get(linear)) {
-        out_[to] = fill;
-        return;
-      }
-      if (zeros_.count() > 0 && zeros_.get(linear)) out_[to] = 0;
-      if (signs_.count() > 0 && signs_.get(linear)) out_[to] = -out_[to];
-    };
-    if (fill_.count() > 0 || zeros_.count() > 0 || signs_.count() > 0) {
-      if (selection_.everything) {
-        for (std::int64_t i = 0; i < count_; ++i) fix(i, i);
-      } else {
-        selected_.each(fix);
-      }
+    if (selection_.everything) {
+      signs_.each_set([&](std::int64_t i) { out_[i] = -out_[i]; });
+      zeros_.each_set([&](std::int64_t i) {
+        out_[i] = signs_.count() > 0 && signs_.get(i) ? -T{0} : T{0};
+      });
+      fill_.each_set([&](std::int64_t i) { out_[i] = fill; });
+    } else if (fill_.count() > 0 || zeros_.count() > 0 || signs_.count() > 0) {
+      selected_.each([&](std::int64_t linear, std::int64_t to) {
+        if (fill_.count() > 0 && fill_.get(linear)) {
+          out_[to] = fill;
+          return;
+        }
+        if (zeros_.count() > 0 && zeros_.get(linear)) out_[to] = 0;
+        if (signs_.count() > 0 && signs_.get(linear)) out_[to] = -out_[to];
+      });
     }
     if (!container_.has("patches")) return;
     for (const Patch& p : read_patches(container_.section("patches"), sizeof(T), count_)) {

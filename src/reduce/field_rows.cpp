@@ -97,8 +97,15 @@ bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& bl
   });
   if (!any) return false;
   block.each_row([&](std::int64_t first, std::int64_t natural) {
-    for (int i = 0; i < n; ++i) {
-      out[natural + i] = bits->get(first + shift + i * stride) ? 0 : 1;
+    std::uint8_t* to = out + natural;
+    if (stride != 1) {
+      for (int i = 0; i < n; ++i) to[i] = bits->get(first + shift + i * stride) ? 0 : 1;
+      return;
+    }
+    for (int at = 0; at < n; at += 64) {
+      const int part = std::min(64, n - at);
+      const std::uint64_t clear = ~bits->window(first + shift + at, part);
+      for (int i = 0; i < part; ++i) to[at + i] = static_cast<std::uint8_t>(clear >> i & 1U);
     }
   });
   return true;

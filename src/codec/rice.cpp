@@ -15,19 +15,12 @@
 #include "codec/bit_planes.hpp"
 #include "codec/bit_stream.hpp"
 #include "codec/rice.hpp"
+#include "codec/rice_sparse-inl.hpp"
 #include "tamis/error.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::codec {
 namespace HWY_NAMESPACE {
-
-constexpr int kZeroSegment = 0;  // 1 .. 8: sparse, gaps with head - 1 low bits
-constexpr int kSparseHeads = 8;
-constexpr int kDenseSegment = 9;
-constexpr int kWideParameter = 15;  // group head: the parameter follows in 6 bits
-
-template <typename U>
-constexpr int kBits = static_cast<int>(sizeof(U) * 8);
 
 template <typename U>
 std::uint64_t rice_cost(const U* group, int n, int k) {
@@ -110,99 +103,6 @@ void read_group(U* __restrict group, int n, int k, BitReader& in) {
   if (escapes == 0) return;
   for (int i = 0; i < n; ++i) {
     if (quotients[i] == kRiceEscape) group[i] = static_cast<U>(in.get_wide(kBits<U>));
-  }
-}
-
-// The non-zeros of a segment: gaps before them, and their codes.
-template <typename U>
-struct NonZeros {
-  int count = 0;
-  std::uint32_t gaps[kRiceSegment + 1];
-  U codes[kRiceSegment + 1];
-
-  void collect(const U* segment, int n) {
-    std::uint16_t positions[kRiceSegment + 1];
-    count = 0;
-    for (int i = 0; i < n; ++i) {
-      positions[count] = static_cast<std::uint16_t>(i);
-      count += segment[i] != 0;
-    }
-    int next = 0;
-    for (int i = 0; i < count; ++i) {
-      gaps[i] = static_cast<std::uint32_t>(positions[i] - next);
-      codes[i] = segment[positions[i]];
-      next = positions[i] + 1;
-    }
-  }
-};
-
-// |code| - 1 of a non-zero code; kRiceEscape when it is written in full.
-template <typename U>
-std::uint32_t sparse_size(U code) {
-  const U size = static_cast<U>((code + 1) >> 1) - 1;  // wraps for the one code without a magnitude
-  return size < kRiceEscape ? static_cast<std::uint32_t>(size) : std::uint32_t{kRiceEscape};
-}
-
-// Low bits of the gaps that make a list of non-zeros cheapest, and its bits.
-template <typename U>
-std::uint64_t sparse_cost(const NonZeros<U>& list, int n, int& low_bits) {
-  std::uint64_t sizes = 9;
-  for (int i = 0; i < list.count; ++i) {
-    const std::uint32_t size = sparse_size(list.codes[i]);
-    sizes += size + 2 + (size == kRiceEscape ? kBits<U> : 0);
-  }
-  const auto mean_gap = static_cast<unsigned>((n - list.count) / list.count);
-  const int guess = mean_gap == 0 ? 0 : static_cast<int>(std::bit_width(mean_gap)) - 1;
-  std::uint64_t best = ~std::uint64_t{0};
-  for (int low = std::max(0, guess - 1); low <= std::min(kSparseHeads - 1, guess); ++low) {
-    std::uint64_t bits =
-        sizes + static_cast<std::uint64_t>(list.count) * (1U + static_cast<unsigned>(low));
-    for (int i = 0; i < list.count; ++i) bits += list.gaps[i] >> low;
-    if (bits < best) {
-      best = bits;
-      low_bits = low;
-    }
-  }
-  return best;
-}
-
-// Low bits of all gaps, their quotients, signs, sizes, and the codes that escaped.
-template <typename U>
-void write_sparse(const NonZeros<U>& list, int low, BitWriter& out) {
-  out.put(static_cast<std::uint64_t>(list.count - 1), 9);
-  const std::uint32_t mask = (1U << low) - 1;
-  for (int i = 0; i < list.count; ++i) out.put(list.gaps[i] & mask, low);
-  for (int i = 0; i < list.count; ++i) out.put_unary(list.gaps[i] >> low);
-  for (int i = 0; i < list.count; ++i) out.put(list.codes[i] & 1, 1);
-  for (int i = 0; i < list.count; ++i) out.put_unary(sparse_size(list.codes[i]));
-  for (int i = 0; i < list.count; ++i) {
-    if (sparse_size(list.codes[i]) == kRiceEscape) out.put_wide(list.codes[i], kBits<U>);
-  }
-}
-
-template <typename U>
-void read_sparse(U* segment, int n, int low, BitReader& in) {
-  std::fill_n(segment, n, U{0});
-  const int nonzero = static_cast<int>(in.get(9)) + 1;
-  std::uint32_t positions[kRiceSegment];
-  std::uint32_t high[kRiceSegment];
-  std::uint32_t sizes[kRiceSegment];
-  std::uint8_t signs[kRiceSegment];
-  for (int i = 0; i < nonzero; ++i) positions[i] = static_cast<std::uint32_t>(in.get(low));
-  in.get_unary(nonzero, kRiceSegment, high);
-  std::uint32_t next = 0;
-  for (int i = 0; i < nonzero; ++i) {
-    next += positions[i] + (high[i] << low);
-    if (next >= static_cast<std::uint32_t>(n)) {
-      throw Error(ErrorCode::kCorrupt, "Rice stream: a gap leads out of its segment");
-    }
-    positions[i] = next++;
-  }
-  for (int i = 0; i < nonzero; ++i) signs[i] = static_cast<std::uint8_t>(in.get(1));
-  in.get_unary(nonzero, kRiceEscape, sizes);
-  for (int i = 0; i < nonzero; ++i) {
-    segment[positions[i]] = sizes[i] < kRiceEscape ? static_cast<U>(2 * (sizes[i] + 1) - signs[i])
-                                                   : static_cast<U>(in.get_wide(kBits<U>));
   }
 }
 

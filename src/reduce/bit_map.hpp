@@ -54,7 +54,8 @@ class BitMap {
   /// True when any bit of [first, first + count) is set.
   bool any(std::int64_t first, std::int64_t count) const {
     for (std::int64_t i = first; i < first + count; i += 64) {
-      if (window(i, static_cast<int>(std::min<std::int64_t>(64, first + count - i))) != 0) return true;
+      if (window(i, static_cast<int>(std::min<std::int64_t>(64, first + count - i))) != 0)
+        return true;
     }
     return false;
   }

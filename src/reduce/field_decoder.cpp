@@ -11,18 +11,12 @@
 #include "reduce/anchors.hpp"
 #include "reduce/field_sections.hpp"
 #include "reduce/selection_rows.hpp"
+#include "reduce/value_bits.hpp"
 #include "tamis/error.hpp"
 
 namespace tamis::reduce {
 
 namespace {
-
-template <typename T>
-T value_of(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 template <typename T>
 class FieldDecoder {
@@ -162,9 +156,8 @@ class FieldDecoder {
     const T fill = value_of<T>(header_.fill_bits);
     if (selection_.everything) {
       signs_.each_set([&](std::int64_t i) { out_[i] = -out_[i]; });
-      zeros_.each_set([&](std::int64_t i) {
-        out_[i] = signs_.count() > 0 && signs_.get(i) ? -T{0} : T{0};
-      });
+      zeros_.each_set(
+          [&](std::int64_t i) { out_[i] = signs_.count() > 0 && signs_.get(i) ? -T{0} : T{0}; });
       fill_.each_set([&](std::int64_t i) { out_[i] = fill; });
     } else if (fill_.count() > 0 || zeros_.count() > 0 || signs_.count() > 0) {
       selected_.each([&](std::int64_t linear, std::int64_t to) {

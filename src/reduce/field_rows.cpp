@@ -8,17 +8,11 @@
 #include <cstring>
 
 #include "reduce/map_blocks.hpp"
+#include "reduce/value_bits.hpp"
 
 namespace tamis::reduce {
 
 namespace {
-
-template <typename T>
-std::uint64_t bits_of(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
 
 // |x - r| <= bound exactly, for |x - r| that rounds to the bound.
 bool tie_holds(double x, double r, double bound) {

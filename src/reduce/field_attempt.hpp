@@ -1,0 +1,150 @@
+// One encoding of a field with everything decided: anchors, predictors of the tiles, data, index,
+// patches.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/checksum.hpp"
+#include "core/container.hpp"
+#include "core/threads.hpp"
+#include "reduce/anchors.hpp"
+#include "reduce/field_design.hpp"
+#include "reduce/field_sections.hpp"
+
+namespace tamis::reduce {
+
+/// More patches than n / 8 are not worth coding.
+inline constexpr std::int64_t kPatchLimitShare = 8;
+
+/// One encoding of the field with everything decided.
+template <typename T, typename I>
+class Attempt {
+ public:
+  Attempt(FieldSource<T>& source, const CompressOptions& options, const PointCheck& check,
+          const Design& design, const FieldMasks& masks)
+      : source_(source),
+        options_(options),
+        design_(design),
+        masks_(masks),
+        grid_(source.folded(), design.choice.plan),
+        rows_(source.data(), source.begin(), design.map, voids(), check) {}
+
+  FieldRows<T, I>& rows() { return rows_; }
+
+  // False when the patches got out of hand; what was written is then useless.
+  bool run(ContainerWriter& writer, std::int64_t& patch_count) {
+    std::vector<I> anchors = read_anchors();
+    writer.add_section("anchors", encode_anchors(grid_, design_.map.step, anchor_voids(), anchors));
+    const std::vector<Predictor> predictors = choose_predictors();
+    const BlobTable table(grid_);
+    std::vector<BlobEntry> entries(static_cast<std::size_t>(table.count()));
+    GridEncoding how;
+    how.step = design_.map.step;
+    how.mode = options_.mode;
+    how.threads = options_.threads;
+    how.progress = options_.progress;
+    if (!source_.in_memory()) how.load = [this](Grid::Range r) { load(r); };
+    writer.begin_section("data");
+    encode_grid<I>(grid_, how, predictors, anchors, rows_,
+                   [&](std::int64_t chunk, int blob, std::vector<std::byte> bytes) {
+                     BlobEntry& e = entries[static_cast<std::size_t>(table.slot(chunk, blob))];
+                     e.size = bytes.size();
+                     e.checksum = static_cast<std::uint32_t>(xxh3_64(bytes));
+                     writer.append(bytes);
+                   });
+    writer.end_section();
+    if (rows_.over_limit()) return false;
+    writer.add_section("index", write_index(table, entries));
+    if (design_.map.kind == MapKind::kPalette) {
+      writer.add_section("palette", write_palette(design_.map.palette, design_.map.dtype));
+    }
+    std::vector<Patch> patches = rows_.take_patches();
+    patches.insert(patches.end(), masks_.patches.begin(), masks_.patches.end());
+    std::sort(patches.begin(), patches.end(),
+              [](const Patch& a, const Patch& b) { return a.index < b.index; });
+    patch_count = static_cast<std::int64_t>(patches.size());
+    if (!patches.empty()) writer.add_section("patches", write_patches(patches, sizeof(T)));
+    return true;
+  }
+
+ private:
+  const BitMap* voids() const { return masks_.any_voids ? &masks_.voids : nullptr; }
+
+  void load(Grid::Range range) {
+    source_.load(range);
+    rows_.move_window(source_.data(), source_.begin());
+  }
+
+  // Chunks of a layer; the rows above it are loaded too when tiles look across.
+  template <typename Fn>
+  void each_layer(std::int64_t overlap, const Fn& fn) {
+    for (const Grid::Layer& layer : grid_.layers()) {
+      load({layer.rows.begin, std::min(source_.folded()[0], layer.rows.end + overlap)});
+      for (std::int64_t c = layer.chunks.begin; c < layer.chunks.end; ++c) fn(c);
+    }
+  }
+
+  std::vector<I> read_anchors() {
+    std::vector<I> anchors(static_cast<std::size_t>(grid_.tile_count()));
+    each_layer(0, [&](std::int64_t c) {
+      const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(c)];
+      for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
+        NodeBlock node;
+        node.first = grid_.tile_at(t).origin;
+        rows_.read(node, &anchors[static_cast<std::size_t>(t)]);
+      }
+    });
+    return anchors;
+  }
+
+  BitMap anchor_voids() const {
+    BitMap result(grid_.tile_count());
+    if (!masks_.any_voids) return result;
+    for (std::int64_t t = 0; t < grid_.tile_count(); ++t) {
+      if (masks_.voids.get(grid_.tile_at(t).origin)) result.set(t);
+    }
+    return result;
+  }
+
+  std::vector<Predictor> choose_predictors() {
+    const std::vector<RankedPredictor>& candidates = design_.choice.ranking;
+    std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()),
+                                  candidates[0].predictor);
+    if (candidates.size() < 2) return result;
+    const int threads = resolve_threads(options_.threads);
+    std::vector<std::unique_ptr<PredictorChooser<I>>> choosers(static_cast<std::size_t>(threads));
+    const auto run = [&](Grid::Range chunks) {
+      parallel_for(chunks.size(), threads, [&](std::int64_t i, int worker) {
+        auto& chooser = choosers[static_cast<std::size_t>(worker)];
+        if (!chooser) {
+          chooser = std::make_unique<PredictorChooser<I>>(grid_, design_.map.step, candidates);
+        }
+        const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunks.begin + i)];
+        for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
+          result[static_cast<std::size_t>(t)] = chooser->choose(t, rows_);
+        }
+      });
+    };
+    if (source_.in_memory()) {
+      run({0, static_cast<std::int64_t>(grid_.chunks().size())});
+    } else {
+      for (const Grid::Layer& layer : grid_.layers()) {
+        load({layer.rows.begin, std::min(source_.folded()[0], layer.rows.end + 1)});
+        run(layer.chunks);
+      }
+    }
+    return result;
+  }
+
+  FieldSource<T>& source_;
+  const CompressOptions& options_;
+  const Design& design_;
+  const FieldMasks& masks_;
+  Grid grid_;
+  FieldRows<T, I> rows_;
+};
+
+}  // namespace tamis::reduce

@@ -1,0 +1,29 @@
+// The bit maps of a field: which points are fill, zero or negative, and which carry no code.
+#pragma once
+
+#include <vector>
+
+#include "reduce/bit_map.hpp"
+#include "reduce/field_rows.hpp"
+#include "reduce/field_scan.hpp"
+#include "reduce/field_source.hpp"
+
+namespace tamis::reduce {
+
+/// The bit maps of a field and the patches that they need.
+struct FieldMasks {
+  BitMap fill;
+  BitMap zeros;
+  BitMap signs;
+  BitMap voids;  // fill or zero: points without a code
+  bool any_voids = false;
+  bool any_zeros = false;
+  bool any_signs = false;
+  std::vector<Patch> patches;  // masked points whose bits are not the fill's
+};
+
+/// `logarithm` says that zeros and signs are stored apart.
+template <typename T>
+FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool logarithm);
+
+}  // namespace tamis::reduce

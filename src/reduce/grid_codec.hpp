@@ -2,6 +2,7 @@
 // hands reconstructed ones to, an interface of rows; what the integers mean is not its business.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -77,6 +78,19 @@ void encode_grid(
     const Grid& grid, const GridEncoding& how, std::span<const Predictor> predictors,
     std::span<const I> anchors, LatticeRows<I>& rows,
     const std::function<void(std::int64_t chunk, int blob, std::vector<std::byte>)>& emit);
+
+/// fn(part) for consecutive parts of a range of chunks: all at once, or, when progress is to be
+/// told, in some tens of parts that keep all threads busy.
+template <typename Fn>
+void each_part(Grid::Range chunks, int threads, bool tell_progress, const Fn& fn) {
+  constexpr std::int64_t kParts = 40;
+  const std::int64_t step =
+      tell_progress ? std::max<std::int64_t>(8 * threads, (chunks.size() + kParts - 1) / kParts)
+                    : std::max<std::int64_t>(1, chunks.size());
+  for (std::int64_t at = chunks.begin; at < chunks.end; at += step) {
+    fn(Grid::Range{at, std::min(chunks.end, at + step)});
+  }
+}
 
 struct GridDecoding {
   std::int64_t step = 1;

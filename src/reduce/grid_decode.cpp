@@ -68,10 +68,16 @@ class GridDecoder {
           needed.push_back(static_cast<std::int64_t>(c));
         }
       }
-      parallel_for(static_cast<std::int64_t>(needed.size()), threads_,
-                   [&](std::int64_t i, int worker) {
-                     decode_chunk(needed[static_cast<std::size_t>(i)], rank, worker);
-                   });
+      each_part({0, static_cast<std::int64_t>(needed.size())}, threads_, how_.progress != nullptr,
+                [&](Grid::Range part) {
+                  parallel_for(part.size(), threads_, [&](std::int64_t i, int worker) {
+                    decode_chunk(needed[static_cast<std::size_t>(part.begin + i)], rank, worker);
+                  });
+                  if (!how_.progress) return;
+                  const double done =
+                      static_cast<double>(part.end) / static_cast<double>(needed.size());
+                  how_.progress((rank - 1 + done) / grid_.active_count());
+                });
     }
   }
 

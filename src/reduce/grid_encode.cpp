@@ -188,19 +188,20 @@ void encode_grid(
       if (rank == ranks) emit(range.begin + i, rank + 1, std::move(pair[1]));
     }
   };
-  // In memory the window is everything; a streaming source gets a layer at a time.
+  // A streaming source gets a layer at a time. In memory the window is everything, cut only so that
+  // progress can be told.
+  std::vector<Grid::Layer> windows = grid.layers();
+  if (!how.load)
+    windows = {{{0, grid.extents()[0]}, {0, static_cast<std::int64_t>(chunks.size())}}};
   for (int rank = 1; rank <= ranks; ++rank) {
-    std::size_t done = 0;
-    if (!how.load) {
-      run({0, static_cast<std::int64_t>(chunks.size())}, rank);
-    } else {
-      for (const Grid::Layer& layer : grid.layers()) {
-        how.load(layer.rows);
-        run(layer.chunks, rank);
-        if (how.progress && rank == ranks) {
-          how.progress(static_cast<double>(++done) / static_cast<double>(grid.layers().size()));
-        }
-      }
+    for (const Grid::Layer& window : windows) {
+      if (how.load) how.load(window.rows);
+      each_part(window.chunks, encoder.threads(), how.progress != nullptr, [&](Grid::Range part) {
+        run(part, rank);
+        if (!how.progress) return;
+        const double done = static_cast<double>(part.end) / static_cast<double>(chunks.size());
+        how.progress((rank - 1 + done) / ranks);
+      });
     }
   }
 }

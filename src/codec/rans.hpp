@@ -42,7 +42,7 @@ RansToken rans_token(I code) {
           value & ((std::uint64_t{1} << raw_bits) - 1)};
 }
 
-/// floor(65536 * log2(value)) in integers, so that no choice depends on a math library.
+/// About 65536 * log2(value), in integers, so that no choice depends on a math library. value > 0.
 std::uint64_t log2_fixed(std::uint64_t value);
 
 using RansCounts = std::array<std::array<std::uint32_t, kRansTokens>, kRansContexts>;

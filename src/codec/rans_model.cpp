@@ -10,18 +10,37 @@
 
 namespace tamis::codec {
 
-std::uint64_t log2_fixed(std::uint64_t value) {
-  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
-  std::uint64_t mantissa = exponent > 31 ? value >> (exponent - 31) : value << (31 - exponent);
-  std::uint64_t result = static_cast<std::uint64_t>(exponent) << 16;
-  for (int bit = 15; bit >= 0; --bit) {
-    mantissa = mantissa * mantissa >> 31;
-    if (mantissa >= std::uint64_t{1} << 32) {
-      mantissa >>= 1;
-      result |= std::uint64_t{1} << bit;
+namespace {
+
+constexpr int kLogTableBits = 12;
+
+// Logarithms of 1 + i / 4096 by repeated squaring.
+std::array<std::uint32_t, 1 << kLogTableBits> make_log_table() {
+  std::array<std::uint32_t, 1 << kLogTableBits> table{};
+  for (std::uint64_t i = 0; i < table.size(); ++i) {
+    std::uint64_t mantissa = ((std::uint64_t{1} << kLogTableBits) + i) << (31 - kLogTableBits);
+    std::uint32_t result = 0;
+    for (int bit = 15; bit >= 0; --bit) {
+      mantissa = mantissa * mantissa >> 31;
+      if (mantissa >= std::uint64_t{1} << 32) {
+        mantissa >>= 1;
+        result |= 1U << bit;
+      }
     }
+    table[i] = result;
   }
-  return result;
+  return table;
+}
+
+}  // namespace
+
+std::uint64_t log2_fixed(std::uint64_t value) {
+  static const auto table = make_log_table();
+  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
+  const std::uint64_t mantissa = exponent > kLogTableBits ? value >> (exponent - kLogTableBits)
+                                                          : value << (kLogTableBits - exponent);
+  return (static_cast<std::uint64_t>(exponent) << 16) +
+         table[mantissa & ((1U << kLogTableBits) - 1)];
 }
 
 namespace {
@@ -104,32 +123,56 @@ struct Cluster {
   double cost = 0;
 };
 
+double joint_cost(const Cluster& a, const Cluster& b) {
+  Histogram joint = a.histogram;
+  for (std::size_t t = 0; t < joint.size(); ++t) joint[t] += b.histogram[t];
+  return cost_bits(joint);
+}
+
 // Joins the pair that saves most, whichever runs it comes from, until none saves anything.
 void merge_clusters(std::vector<Cluster>& clusters) {
-  while (clusters.size() > 1) {
+  const std::size_t n = clusters.size();
+  std::vector<double> joint(n * n);
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a + 1; b < n; ++b) joint[a * n + b] = joint_cost(clusters[a], clusters[b]);
+  }
+  std::vector<bool> gone(n);
+  for (;;) {
     double best_gain = -1;
-    std::size_t best_a = 0;
-    std::size_t best_b = 0;
-    for (std::size_t a = 0; a < clusters.size(); ++a) {
-      for (std::size_t b = a + 1; b < clusters.size(); ++b) {
-        Histogram joint = clusters[a].histogram;
-        for (std::size_t t = 0; t < joint.size(); ++t) joint[t] += clusters[b].histogram[t];
-        const double gain = clusters[a].cost + clusters[b].cost - cost_bits(joint);
+    std::size_t into = 0;
+    std::size_t from = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+      for (std::size_t b = a + 1; b < n && !gone[a]; ++b) {
+        if (gone[b]) continue;
+        const double gain = clusters[a].cost + clusters[b].cost - joint[a * n + b];
         if (gain > best_gain) {
           best_gain = gain;
-          best_a = a;
-          best_b = b;
+          into = a;
+          from = b;
         }
       }
     }
-    if (best_gain < 0) return;
-    Cluster& into = clusters[best_a];
-    const Cluster& from = clusters[best_b];
-    for (std::size_t t = 0; t < into.histogram.size(); ++t) into.histogram[t] += from.histogram[t];
-    into.contexts.insert(into.contexts.end(), from.contexts.begin(), from.contexts.end());
-    into.cost = cost_bits(into.histogram);
-    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(best_b));
+    if (best_gain < 0) break;
+    Cluster& kept = clusters[into];
+    for (std::size_t t = 0; t < kept.histogram.size(); ++t) {
+      kept.histogram[t] += clusters[from].histogram[t];
+    }
+    kept.contexts.insert(kept.contexts.end(), clusters[from].contexts.begin(),
+                         clusters[from].contexts.end());
+    kept.cost = joint[into * n + from];
+    gone[from] = true;
+    for (std::size_t other = 0; other < n; ++other) {
+      if (gone[other] || other == into) continue;
+      joint[std::min(into, other) * n + std::max(into, other)] = joint_cost(kept, clusters[other]);
+    }
   }
+  std::size_t next = 0;
+  for (std::size_t a = 0; a < n; ++a) {
+    if (gone[a]) continue;
+    if (next != a) clusters[next] = std::move(clusters[a]);
+    ++next;
+  }
+  clusters.resize(next);
 }
 
 }  // namespace

@@ -157,7 +157,6 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
                     bool masked, CodeSink<I>& sink) {
   if (shape.open_count() == 0) return;
   LorenzoRows<I> rows(work, shape, rule);
-  const I step = static_cast<I>(rule.step);
   const int n = rows.width();
   rows.scale_boundary();
   rows.open_rows([&](int z, int y, std::int64_t at) {
@@ -170,10 +169,12 @@ void encode_lorenzo(CellWorkspace<I>& work, const CellShape& shape, const CellRu
       rows.codes(at, codes);
     } else {
       I* inherited = rows.row(0);
+      I* scaled = rows.row(2);
       rows.inherited(at, inherited);
+      rows.divide(x, scaled);
       for (int i = 0; i < n; ++i) {
         const I predicted = wrap_add(v[i - 1], inherited[i]);
-        v[i] = valid[i] ? divide_nearest(x[i], step) : predicted;
+        v[i] = valid[i] ? scaled[i] : predicted;
         codes[i] = wrap_sub(v[i], predicted);
       }
     }

@@ -130,8 +130,9 @@ void FieldRows<T, I>::read(const NodeBlock& block, I* out) const {
   if constexpr (sizeof(I) == 4) {
     if (map_.is_affine()) {
       if (block.stride[2] == 1) {
-        if (quantise_block(map_, data, block, out)) return;
-      } else if (quantise_strided(data, block, out)) {
+        // Values without a lattice value are fill as a rule, and then any will do.
+        if (quantise_block(map_, data, block, out) || voids_ != nullptr) return;
+      } else if (quantise_strided(data, block, out) || voids_ != nullptr) {
         return;
       }
     }

@@ -72,7 +72,7 @@ bool quantise_any(double offset, double inverse, const T* data, const NodeBlock&
       // NaN must stay: of two operands Max would drop it, so the comparison is folded in as a mask.
       const auto bad = hn::Not(hn::Lt(hn::Abs(scaled), hn::Set(DD(), kLimit)));
       worst = hn::Or(worst, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
-      hn::StoreU(hn::DemoteTo(di, hn::Round(scaled)), di, to + i);
+      hn::StoreU(hn::DemoteTo(di, hn::Round(hn::IfThenZeroElse(bad, scaled))), di, to + i);
     });
   });
   return fits && hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())));

@@ -10,7 +10,7 @@
 namespace tamis::reduce {
 
 /// Lattice values of a block whose rows are contiguous in `data` (indexed by linear index). False
-/// when some value has none; `out` is then undefined.
+/// when some value has none; those are 0.
 bool quantise_block(const NumberMap& map, const float* data, const NodeBlock& block,
                     std::int32_t* out);
 bool quantise_block(const NumberMap& map, const double* data, const NodeBlock& block,

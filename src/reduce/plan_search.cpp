@@ -25,6 +25,7 @@ namespace {
 constexpr std::int64_t kSampleTiles = 24;  // over all windows
 constexpr std::int64_t kFirstSampleTiles = 9;
 constexpr double kAnchorBits = 16;
+constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kMaxCandidates = 3;
 
 // Loads a tile with its boundary: values = input there.
@@ -189,11 +190,12 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
           estimate_bits(windows, c.plan, sample_tiles, c.ranked.predictor, step, *c.ranked.pricer);
     });
   };
+  const auto cheaper = [](const Candidate& x, const Candidate& y) { return x.bits < y.bits; };
   price_all(kFirstSampleTiles);
-  choice.plan =
-      std::min_element(candidates.begin(), candidates.end(),
-                       [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; })
-          ->plan;
+  std::stable_sort(candidates.begin(), candidates.end(), cheaper);
+  candidates.resize(std::min(candidates.size(), kFinalists));
+  price_all(kSampleTiles);
+  choice.plan = std::min_element(candidates.begin(), candidates.end(), cheaper)->plan;
   // 2. Which axis last, and 3. which predictor.
   const int axes = std::popcount(choice.plan.active_mask);
   candidates.clear();
@@ -216,8 +218,7 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
     }
   }
   price_all(kSampleTiles);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; });
+  std::stable_sort(candidates.begin(), candidates.end(), cheaper);
   for (const Candidate& c : candidates) c.ranked.pricer->freeze();
   choice.plan = candidates.front().plan;
   choice.bits_per_value = candidates.front().bits;

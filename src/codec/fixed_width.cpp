@@ -58,7 +58,8 @@ std::uint64_t fixed_width_bits(const I* codes, std::int64_t count) {
     const std::int64_t n = std::min<std::int64_t>(kPlaneGroup, count - at);
     U all = 0;
     for (std::int64_t i = 0; i < n; ++i) all |= zigzag(codes[at + i]);
-    bits += all == 0 ? 1 : 9 + static_cast<std::uint64_t>(std::bit_width(all)) * kPlaneGroup;
+    const auto plane_bits = static_cast<std::uint64_t>((n + 7) / 8 * 8);
+    bits += all == 0 ? 1 : 9 + static_cast<std::uint64_t>(std::bit_width(all)) * plane_bits;
   }
   return bits;
 }

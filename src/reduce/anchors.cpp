@@ -23,36 +23,19 @@ std::vector<T> take_anchors(const Grid& grid, const std::vector<T>& nodes) {
   return anchors;
 }
 
-// Masks of the nodes of grids[0], grids[1] ... and, last, of the base.
-std::vector<BitMap> coarser_voids(const std::vector<Grid>& grids, const BitMap& voids) {
-  std::vector<BitMap> result{voids};
-  for (const Grid& grid : grids) {
-    BitMap next(grid.tile_count());
-    for (std::int64_t t = 0; t < grid.tile_count(); ++t) {
-      if (result.back().get(grid.tile_at(t).origin)) next.set(t);
-    }
-    result.push_back(std::move(next));
-  }
-  return result;
-}
-
 std::vector<Predictor> uniform_predictors(const Grid& grid) {
   return std::vector<Predictor>(static_cast<std::size_t>(grid.tile_count()),
                                 Predictor::kLinearAveraged);
 }
 
 template <typename I>
-void encode_base(std::vector<I>& nodes, std::int64_t step, const BitMap& voids,
-                 std::vector<std::byte>& out) {
+void encode_base(std::vector<I>& nodes, std::int64_t step, std::vector<std::byte>& out) {
   std::vector<I> codes;
   I last = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!voids.get(static_cast<std::int64_t>(i))) {
-      const I code = divide_nearest(wrap_sub(nodes[i], last), static_cast<I>(step));
-      codes.push_back(code);
-      last = wrap_add(last, wrap_mul(code, static_cast<I>(step)));
-    }
-    nodes[i] = last;
+  for (I& node : nodes) {
+    codes.push_back(divide_nearest(wrap_sub(node, last), static_cast<I>(step)));
+    last = wrap_add(last, wrap_mul(codes.back(), static_cast<I>(step)));
+    node = last;
   }
   std::vector<std::byte> stream;
   codec::encode_rice(codes.data(), static_cast<std::int64_t>(codes.size()), stream);
@@ -62,17 +45,13 @@ void encode_base(std::vector<I>& nodes, std::int64_t step, const BitMap& voids,
 }
 
 template <typename I>
-std::vector<I> decode_base(std::int64_t count, std::int64_t step, const BitMap& voids,
-                           ByteReader& reader) {
-  const std::int64_t n_codes = count - voids.population();
-  std::vector<I> codes(static_cast<std::size_t>(n_codes));
-  codec::decode_rice(reader.bytes(reader.varint()), n_codes, codes.data());
+std::vector<I> decode_base(std::int64_t count, std::int64_t step, ByteReader& reader) {
   std::vector<I> nodes(static_cast<std::size_t>(count));
+  codec::decode_rice(reader.bytes(reader.varint()), count, nodes.data());
   I last = 0;
-  std::size_t next = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!voids.get(i)) last = wrap_add(last, wrap_mul(codes[next++], static_cast<I>(step)));
-    nodes[static_cast<std::size_t>(i)] = last;
+  for (I& node : nodes) {
+    last = wrap_add(last, wrap_mul(node, static_cast<I>(step)));
+    node = last;
   }
   return nodes;
 }
@@ -80,18 +59,17 @@ std::vector<I> decode_base(std::int64_t count, std::int64_t step, const BitMap& 
 }  // namespace
 
 template <typename I>
-std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step,
                                       std::vector<I>& anchors) {
   const std::vector<Grid> grids = coarser_grids(finest);
-  const std::vector<BitMap> masks = coarser_voids(grids, voids);
   std::vector<std::vector<I>> nodes{anchors};
   for (const Grid& grid : grids) nodes.push_back(take_anchors(grid, nodes.back()));
   std::vector<std::byte> bytes;
   ByteWriter writer(bytes);
-  encode_base(nodes.back(), step, masks.back(), bytes);
+  encode_base(nodes.back(), step, bytes);
   for (std::size_t g = grids.size(); g-- > 0;) {
     std::vector<I> result(nodes[g].size());
-    ArrayRows<I> rows(&nodes[g], &result, &masks[g]);
+    ArrayRows<I> rows(&nodes[g], &result);
     GridEncoding how;
     how.step = step;
     how.threads = 1;
@@ -108,13 +86,12 @@ std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step, con
 }
 
 template <typename I>
-std::vector<I> decode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+std::vector<I> decode_anchors(const Grid& finest, std::int64_t step,
                               std::span<const std::byte> bytes) {
   const std::vector<Grid> grids = coarser_grids(finest);
-  const std::vector<BitMap> masks = coarser_voids(grids, voids);
   ByteReader reader(bytes, "anchors");
   const std::int64_t base_count = grids.empty() ? finest.tile_count() : grids.back().tile_count();
-  std::vector<I> nodes = decode_base<I>(base_count, step, masks.back(), reader);
+  std::vector<I> nodes = decode_base<I>(base_count, step, reader);
   for (std::size_t g = grids.size(); g-- > 0;) {
     const BlobTable table(grids[g]);
     std::vector<std::span<const std::byte>> blobs(static_cast<std::size_t>(table.count()));
@@ -122,7 +99,7 @@ std::vector<I> decode_anchors(const Grid& finest, std::int64_t step, const BitMa
       blobs[static_cast<std::size_t>(slot)] = reader.bytes(reader.varint());
     });
     std::vector<I> result(static_cast<std::size_t>(grids[g].node_count()));
-    ArrayRows<I> rows(nullptr, &result, &masks[g]);
+    ArrayRows<I> rows(nullptr, &result);
     GridDecoding how;
     how.step = step;
     how.threads = 1;
@@ -136,13 +113,13 @@ std::vector<I> decode_anchors(const Grid& finest, std::int64_t step, const BitMa
   return nodes;
 }
 
-template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t, const BitMap&,
+template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t,
                                                std::vector<std::int32_t>&);
-template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t, const BitMap&,
+template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t,
                                                std::vector<std::int64_t>&);
-template std::vector<std::int32_t> decode_anchors(const Grid&, std::int64_t, const BitMap&,
+template std::vector<std::int32_t> decode_anchors(const Grid&, std::int64_t,
                                                   std::span<const std::byte>);
-template std::vector<std::int64_t> decode_anchors(const Grid&, std::int64_t, const BitMap&,
+template std::vector<std::int64_t> decode_anchors(const Grid&, std::int64_t,
                                                   std::span<const std::byte>);
 
 }  // namespace tamis::reduce

@@ -7,20 +7,19 @@
 #include <span>
 #include <vector>
 
-#include "reduce/bit_map.hpp"
 #include "reduce/grid.hpp"
 
 namespace tamis::reduce {
 
-/// Encodes the anchors of `finest` (one a tile, in tile order). `voids` marks those without a code.
-/// Returns the bytes and replaces `anchors` by what the decoder will see.
+/// Encodes the anchors of `finest` (one a tile, in tile order). Returns the bytes and replaces
+/// `anchors` by what the decoder will see.
 template <typename I>
-std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step,
                                       std::vector<I>& anchors);
 
 /// The inverse. Throws Error(kCorrupt).
 template <typename I>
-std::vector<I> decode_anchors(const Grid& finest, std::int64_t step, const BitMap& voids,
+std::vector<I> decode_anchors(const Grid& finest, std::int64_t step,
                               std::span<const std::byte> bytes);
 
 }  // namespace tamis::reduce

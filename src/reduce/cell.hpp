@@ -9,6 +9,7 @@
 
 #include "codec/rans.hpp"
 #include "reduce/lattice_math.hpp"
+#include "reduce/void_fill.hpp"
 
 namespace tamis::reduce {
 
@@ -47,6 +48,10 @@ struct CellShape {
   int nodes[kMaxCellRank] = {};  // 1 .. tile + 1
   bool has_far(int axis) const { return nodes[axis] == tile + 1; }
   int open(int axis) const { return (nodes[axis] < tile ? nodes[axis] : tile) - 1; }
+  /// Nodes of plane, line and row, 1 for axes that the cell does not have.
+  void aligned_nodes(int out[3]) const {
+    for (int i = 0; i < 3; ++i) out[i] = i < 3 - rank ? 1 : nodes[i - (3 - rank)];
+  }
   std::int64_t open_count() const;
   /// Open points with at least one odd coordinate; the others are the coarse ones.
   std::int64_t fine_count() const;
@@ -62,7 +67,8 @@ class CellWorkspace {
   std::vector<I> input;             // lattice values of the open points (encoder)
   std::vector<I> values;            // reconstruction; the caller sets the boundary
   std::vector<std::uint8_t> valid;  // 1 where a code exists; read only when masked
-  std::vector<I> scaled;            // this and the rest are private to the kernels
+  VoidFiller filler;
+  std::vector<I> scaled;  // this and the rest are private to the kernels
   std::vector<I> levels;
   std::vector<I> rows;
   std::vector<std::uint8_t> contexts;

@@ -229,12 +229,13 @@ class Interpolation {
     d.b = even;
     d.c = even + 1;
     d.e = even + 2;
-    if (l.odd < l.even && l.even > 2) {
+    if (l.even > 2) {
       d.stencil = Stencil::kLaneEnds;
       d.last = l.odd - 1;
+      d.no_right = l.odd == l.even;
       return d;
     }
-    // Short rows, or a last point without right neighbour: pads take the place of the missing.
+    // Short rows: pads take the place of what is missing.
     int known = l.even;
     if (l.odd == l.even) {
       even[known] = known > 1 ? extend_line(even[known - 2], even[known - 1]) : even[known - 1];

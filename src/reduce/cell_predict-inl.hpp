@@ -33,7 +33,8 @@ struct Direction {
   const I* b = nullptr;
   const I* c = nullptr;
   const I* e = nullptr;
-  int last = 0;  // last lane of kLaneEnds
+  int last = 0;           // last lane of kLaneEnds
+  bool no_right = false;  // it has no c (and the lane before it no e)
 };
 
 template <typename L>
@@ -54,6 +55,12 @@ HWY_INLINE Predicted<Lanes<I>> predict(const Direction<I>& d, int i) {
     c = extend_line_v<L>(a, b);
   } else if (d.stencil != Stencil::kLeftOnly) {
     c = L::load(d.c + i);
+    if (d.stencil == Stencil::kLaneEnds) {
+      a = L::load(d.a + i);
+      if (d.no_right && i + L::count() > d.last) {
+        c = L::replace_lane(c, extend_line_v<L>(a, b), d.last - i);
+      }
+    }
   }
   Predicted<L> out;
   const V slope = L::magnitude(L::sub(b, c));
@@ -84,13 +91,17 @@ HWY_INLINE Predicted<Lanes<I>> predict(const Direction<I>& d, int i) {
       a = extend_line_v<L>(c, b);
       e = extend_line_v<L>(b, c);
       break;
-    case Stencil::kLaneEnds:
-      a = L::load(d.a + i);
+    case Stencil::kLaneEnds: {
       e = L::load(d.e + i);
       if (i == 0) a = L::replace_lane(a, extend_parabola_v<L>(e, c, b), 0);
-      if (i + L::count() > d.last)
-        e = L::replace_lane(e, extend_parabola_v<L>(a, b, c), d.last - i);
+      const int first_without = d.no_right ? d.last - 1 : d.last;
+      if (i + L::count() > first_without) {
+        const V parabola = extend_parabola_v<L>(a, b, c);
+        e = L::replace_lane(e, parabola, d.last - i);
+        if (d.no_right) e = L::replace_lane(e, parabola, d.last - 1 - i);
+      }
       break;
+    }
   }
   out.value = cubic_v<L>(a, b, c, e);
   if (kContexts) {

@@ -37,7 +37,7 @@ class Attempt {
   // False when the patches got out of hand; what was written is then useless.
   bool run(ContainerWriter& writer, std::int64_t& patch_count) {
     std::vector<I> anchors = read_anchors();
-    writer.add_section("anchors", encode_anchors(grid_, design_.map.step, anchor_voids(), anchors));
+    writer.add_section("anchors", encode_anchors(grid_, design_.map.step, anchors));
     const std::vector<Predictor> predictors = choose_predictors();
     const BlobTable table(grid_);
     std::vector<BlobEntry> entries(static_cast<std::size_t>(table.count()));
@@ -87,26 +87,47 @@ class Attempt {
     }
   }
 
+  // A masked anchor stands for the mean of its tile, or else for the anchor before it.
   std::vector<I> read_anchors() {
     std::vector<I> anchors(static_cast<std::size_t>(grid_.tile_count()));
+    CellWorkspace<I> work(grid_.active_count(), grid_.tile());
+    I last = 0;
     each_layer(0, [&](std::int64_t c) {
       const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(c)];
       for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-        NodeBlock node;
-        node.first = grid_.tile_at(t).origin;
-        rows_.read(node, &anchors[static_cast<std::size_t>(t)]);
+        const Grid::Tile tile = grid_.tile_at(t);
+        I& anchor = anchors[static_cast<std::size_t>(t)];
+        if (masks_.any_voids && masks_.voids.get(tile.origin)) {
+          anchor = tile_mean(tile, last, work);
+        } else {
+          NodeBlock node;
+          node.first = tile.origin;
+          rows_.read(node, &anchor);
+        }
+        last = anchor;
       }
     });
     return anchors;
   }
 
-  BitMap anchor_voids() const {
-    BitMap result(grid_.tile_count());
-    if (!masks_.any_voids) return result;
-    for (std::int64_t t = 0; t < grid_.tile_count(); ++t) {
-      if (masks_.voids.get(grid_.tile_at(t).origin)) result.set(t);
-    }
-    return result;
+  I tile_mean(const Grid::Tile& tile, I otherwise, CellWorkspace<I>& work) const {
+    const NodeBlock block = owned_block(grid_, tile);
+    rows_.read(block, work.input.data());
+    rows_.read_valid(block, work.valid.data());
+    // Shifted offsets from the first valid value keep the sum of wide integers in range.
+    constexpr int kShift = sizeof(I) == 8 ? 12 : 0;
+    std::int64_t count = 0;
+    std::int64_t offsets = 0;
+    I first = otherwise;
+    block.each_row([&](std::int64_t, std::int64_t natural) {
+      for (int i = 0; i < block.count[2]; ++i) {
+        if (work.valid[static_cast<std::size_t>(natural + i)] == 0) continue;
+        const I value = work.input[static_cast<std::size_t>(natural + i)];
+        if (count++ == 0) first = value;
+        offsets += (static_cast<std::int64_t>(value) - static_cast<std::int64_t>(first)) >> kShift;
+      }
+    });
+    return count == 0 ? otherwise : wrap_add(first, static_cast<I>((offsets / count) << kShift));
   }
 
   std::vector<Predictor> choose_predictors() {

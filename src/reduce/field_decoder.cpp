@@ -78,15 +78,6 @@ class FieldDecoder {
 
   const BitMap* voids() const { return voids_.count() > 0 ? &voids_ : nullptr; }
 
-  BitMap anchor_voids(const Grid& grid) const {
-    BitMap result(grid.tile_count());
-    if (voids() == nullptr) return result;
-    for (std::int64_t t = 0; t < grid.tile_count(); ++t) {
-      if (voids_.get(grid.tile_at(t).origin)) result.set(t);
-    }
-    return result;
-  }
-
   template <typename I>
   void decode() {
     NumberMap map = header_.map;
@@ -98,8 +89,7 @@ class FieldDecoder {
     const auto data = container_.section_unverified("data");
     const std::vector<BlobEntry> entries =
         read_index(container_.section("index"), table, data.size());
-    const std::vector<I> anchors =
-        decode_anchors<I>(grid, map.step, anchor_voids(grid), container_.section("anchors"));
+    const std::vector<I> anchors = decode_anchors<I>(grid, map.step, container_.section("anchors"));
     SelectionRows<T, I> rows(map, voids(), selected_, selection_.everything, out_);
     if (selection_.step >= grid.tile()) {
       take_anchors(grid, anchors, rows);

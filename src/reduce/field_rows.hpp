@@ -102,8 +102,7 @@ class FieldRows final : public LatticeRows<I> {
 template <typename I>
 class ArrayRows final : public LatticeRows<I> {
  public:
-  ArrayRows(const std::vector<I>* input, std::vector<I>* output, const BitMap* voids)
-      : input_(input), output_(output), voids_(voids) {}
+  ArrayRows(const std::vector<I>* input, std::vector<I>* output) : input_(input), output_(output) {}
   void read(const NodeBlock& block, I* out) const override {
     block.each_row([&](std::int64_t first, std::int64_t natural) {
       for (int i = 0; i < block.count[2]; ++i) {
@@ -111,9 +110,7 @@ class ArrayRows final : public LatticeRows<I> {
       }
     });
   }
-  bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
-    return read_clear_bits(voids_, 0, block, out);
-  }
+  bool read_valid(const NodeBlock&, std::uint8_t*) const override { return false; }
   void accept(const NodeBlock& block, const I* values) override {
     if (output_ == nullptr) return;
     block.each_row([&](std::int64_t first, std::int64_t natural) {
@@ -126,7 +123,6 @@ class ArrayRows final : public LatticeRows<I> {
  private:
   const std::vector<I>* input_;
   std::vector<I>* output_;
-  const BitMap* voids_;
 };
 
 }  // namespace tamis::reduce

@@ -109,7 +109,24 @@ template <typename I>
 void decode_grid(const Grid& grid, const GridDecoding& how, std::span<const I> anchors,
                  LatticeRows<I>& rows);
 
-/// Points of a cell that have codes, by `valid`: all, or those of the coarse levels.
+/// Sets `valid` of a cell's open points (and of its boundary, which is always known) and returns
+/// true; false, leaving it alone, when no point is masked.
+template <typename I>
+bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
+                CellWorkspace<I>& work);
+
+/// Points whose coordinates are all multiples of this carry codes even where they are masked,
+/// unless the tile is a Lorenzo one: a smooth continuation of the valid points is cheap there, and
+/// it is what the points beside a mask are predicted from.
+inline constexpr int kCodedVoidStride = 4;
+void give_coarse_codes(const CellShape& shape, Predictor predictor,
+                       std::vector<std::uint8_t>& valid);
+
+/// Replaces masked values of `input` by a smooth continuation of the valid ones and the boundary.
+template <typename I>
+void fill_voids(const CellShape& shape, CellWorkspace<I>& work);
+
+/// Open points of a cell that have codes: all, or those of the coarse levels.
 template <typename I>
 std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only);
 

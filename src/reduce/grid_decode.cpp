@@ -151,12 +151,19 @@ class GridDecoder {
     std::int64_t fine = 0;
   };
 
+  bool load_cell_valid(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) const {
+    if (!load_valid(grid_, tile, mask, rows_, work)) return false;
+    give_coarse_codes(grid_.cell_shape(tile, mask),
+                      predictors_[static_cast<std::size_t>(tile.index)], work.valid);
+    return true;
+  }
+
   CellCodes count_codes(const Grid::Tile& tile, int mask, CellWorkspace<I>& work, bool& masked) {
     const CellShape shape = grid_.cell_shape(tile, mask);
     CellCodes codes;
     masked = false;
     if (shape.open_count() == 0) return codes;
-    masked = rows_.read_valid(open_block(grid_, tile, mask), work.valid.data());
+    masked = load_cell_valid(tile, mask, work);
     const std::int64_t all = masked ? count_valid(shape, work, false) : shape.open_count();
     if (!lorenzo(tile.index)) {
       codes.coarse =
@@ -258,7 +265,7 @@ class GridDecoder {
     rows_.prefetch(owned_block(grid_, tile));
     skeleton_.read_boundary(tile, mask, w.work.values);
     if (shape.open_count() > 0) {
-      const bool masked = rows_.read_valid(open_block(grid_, tile, mask), w.work.valid.data());
+      const bool masked = load_cell_valid(tile, mask, w.work);
       const CellRule rule =
           grid_.cell_rule(predictors_[static_cast<std::size_t>(tile.index)], how_.step, mask);
       decode_cell(w.work, shape, rule, masked, skip_fine, coarse, fine);

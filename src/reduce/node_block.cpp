@@ -1,4 +1,4 @@
-// Blocks of nodes of a tile, and counts of valid ones.
+// Blocks of nodes of a tile, and what is masked in them.
 #include <algorithm>
 
 #include "reduce/grid_codec.hpp"
@@ -65,6 +65,66 @@ NodeBlock closed_block(const Grid& grid, const Grid::Tile& tile) {
 }
 
 template <typename I>
+bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
+                CellWorkspace<I>& work) {
+  const NodeBlock block = open_block(grid, tile, mask);
+  if (!rows.read_valid(block, work.valid.data())) return false;
+  std::fill(work.valid.begin(), work.valid.end(), std::uint8_t{1});  // the boundary is known
+  rows.read_valid(block, work.valid.data());
+  return true;
+}
+
+namespace {
+
+// fn(z, y, row index in the natural arrays) for the rows of a cell, boundary included.
+template <typename Fn>
+void each_cell_row(const CellShape& shape, const Fn& fn) {
+  int nodes[3];
+  shape.aligned_nodes(nodes);
+  const std::int64_t side = shape.tile + 1;
+  for (int z = 0; z < nodes[0]; ++z) {
+    for (int y = 0; y < nodes[1]; ++y) fn(z, y, (z * side + y) * side);
+  }
+}
+
+}  // namespace
+
+void give_coarse_codes(const CellShape& shape, Predictor predictor,
+                       std::vector<std::uint8_t>& valid) {
+  if (predictor == Predictor::kLorenzo) return;
+  int nodes[3];
+  shape.aligned_nodes(nodes);
+  each_cell_row(shape, [&](int z, int y, std::int64_t row) {
+    if (z % kCodedVoidStride != 0 || y % kCodedVoidStride != 0) return;
+    for (int x = 0; x < nodes[2]; x += kCodedVoidStride)
+      valid[static_cast<std::size_t>(row + x)] = 1;
+  });
+}
+
+template <typename I>
+void fill_voids(const CellShape& shape, CellWorkspace<I>& work) {
+  int nodes[3];
+  shape.aligned_nodes(nodes);
+  const bool has_plane = shape.rank > 2;
+  const bool has_line = shape.rank > 1;
+  each_cell_row(shape, [&](int z, int y, std::int64_t row) {
+    const auto on_face = [&](int index, int axis) {  // axis of the right-aligned three
+      return index == 0 || (index == shape.tile && shape.has_far(axis - (3 - shape.rank)));
+    };
+    const bool face = (has_plane && on_face(z, 0)) || (has_line && on_face(y, 1));
+    const I* from = work.values.data() + row;
+    I* to = work.input.data() + row;
+    if (face) {
+      std::copy_n(from, nodes[2], to);
+    } else {
+      to[0] = from[0];
+      if (nodes[2] == shape.tile + 1) to[shape.tile] = from[shape.tile];
+    }
+  });
+  work.filler.fill(work.input.data(), work.valid.data(), nodes, shape.tile + 1);
+}
+
+template <typename I>
 std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only) {
   const std::int64_t side = shape.tile + 1;
   const int step = coarse_only ? 2 : 1;
@@ -84,6 +144,12 @@ std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, b
   return count;
 }
 
+template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int32_t>&,
+                         CellWorkspace<std::int32_t>&);
+template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int64_t>&,
+                         CellWorkspace<std::int64_t>&);
+template void fill_voids(const CellShape&, CellWorkspace<std::int32_t>&);
+template void fill_voids(const CellShape&, CellWorkspace<std::int64_t>&);
 template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int32_t>&, bool);
 template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int64_t>&, bool);
 

@@ -34,8 +34,15 @@ bool load_closed(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>&
                  CellWorkspace<I>& work) {
   const NodeBlock block = closed_block(grid, tile);
   rows.read(block, work.input.data());
+  const bool masked = rows.read_valid(block, work.valid.data());
+  if (masked) {
+    const CellShape shape = grid.cell_shape(tile, grid.full_mask());
+    int nodes[3];
+    shape.aligned_nodes(nodes);
+    work.filler.fill(work.input.data(), work.valid.data(), nodes, grid.tile() + 1);
+  }
   work.values = work.input;
-  return rows.read_valid(block, work.valid.data());
+  return masked;
 }
 
 template <typename I>
@@ -45,6 +52,11 @@ void encode_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, 
   const CellShape shape = grid.cell_shape(tile, mask);
   out.coarse = out.fine = 0;
   if (shape.open_count() == 0) return;
+  std::vector<std::uint8_t> valid;
+  if (masked) {
+    valid = work.valid;
+    give_coarse_codes(shape, predictor, work.valid);
+  }
   out.fine_begin = shape.open_count() + kRowSlack;
   const auto room = static_cast<std::size_t>(2 * out.fine_begin);
   if (out.codes.size() < room) {
@@ -61,6 +73,7 @@ void encode_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, 
   encode_cell(work, shape, grid.cell_rule(predictor, step, mask), masked, sink);
   out.coarse = sink.coarse - out.codes.data();
   out.fine = sink.fine - out.codes.data() - out.fine_begin;
+  if (masked) work.valid = std::move(valid);  // the next predictor may give other points codes
 }
 
 struct Candidate {

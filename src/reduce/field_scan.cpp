@@ -21,8 +21,9 @@ namespace {
 // files. The second group is plausible data, so it must lie clearly apart to count.
 constexpr std::array<double, 9> kAlwaysFill = {
     9.969209968386869e36, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e36, 1e35};
-constexpr std::array<double, 11> kPossibleFill = {
-    -9999, -999, -99999, -999999, 9999, 99999, 999999, -32768, -32767, -1073741824, -2147483648.0};
+constexpr std::array<double, 12> kPossibleFill = {-9999,  -999,        -99999,        -999999,
+                                                  9999,   99999,       999999,        -32768,
+                                                  -32767, -1073741824, -2147483648.0, -1e10};
 
 template <typename T>
 bool listed(const auto& list, T value) {

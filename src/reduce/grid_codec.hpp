@@ -109,12 +109,6 @@ template <typename I>
 void decode_grid(const Grid& grid, const GridDecoding& how, std::span<const I> anchors,
                  LatticeRows<I>& rows);
 
-/// Sets `valid` of a cell's open points (and of its boundary, which is always known) and returns
-/// true; false, leaving it alone, when no point is masked.
-template <typename I>
-bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
-                CellWorkspace<I>& work);
-
 /// Points whose coordinates are all multiples of this carry codes even where they are masked,
 /// unless the tile is a Lorenzo one: a smooth continuation of the valid points is cheap there, and
 /// it is what the points beside a mask are predicted from.
@@ -122,7 +116,8 @@ inline constexpr int kCodedVoidStride = 4;
 void give_coarse_codes(const CellShape& shape, Predictor predictor,
                        std::vector<std::uint8_t>& valid);
 
-/// Replaces masked values of `input` by a smooth continuation of the valid ones and the boundary.
+/// Replaces masked values of `input` by a smooth continuation of the valid ones and the boundary,
+/// whose `valid` it sets.
 template <typename I>
 void fill_voids(const CellShape& shape, CellWorkspace<I>& work);
 

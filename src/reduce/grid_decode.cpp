@@ -152,7 +152,7 @@ class GridDecoder {
   };
 
   bool load_cell_valid(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) const {
-    if (!load_valid(grid_, tile, mask, rows_, work)) return false;
+    if (!rows_.read_valid(open_block(grid_, tile, mask), work.valid.data())) return false;
     give_coarse_codes(grid_.cell_shape(tile, mask),
                       predictors_[static_cast<std::size_t>(tile.index)], work.valid);
     return true;

@@ -90,8 +90,9 @@ class GridEncoder {
 
   bool load(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) {
     skeleton_.read_boundary(tile, mask, work.values);
-    rows_.read(open_block(grid_, tile, mask), work.input.data());
-    if (!load_valid(grid_, tile, mask, rows_, work)) return false;
+    const NodeBlock block = open_block(grid_, tile, mask);
+    rows_.read(block, work.input.data());
+    if (!rows_.read_valid(block, work.valid.data())) return false;
     const CellShape shape = grid_.cell_shape(tile, mask);
     fill_voids(shape, work);
     give_coarse_codes(shape, predictors_[static_cast<std::size_t>(tile.index)], work.valid);

@@ -45,28 +45,65 @@ std::vector<double> sample_values(const EachPiece<T>& pieces, const FieldScan<T>
   return sample;
 }
 
-// Largest spacing that divides all gaps of the sorted sample up to `tolerance`; 0 when it would be
-// below `least`. Euclid's algorithm on reals.
-double common_spacing(const std::vector<double>& sample, double tolerance, double least) {
-  double spacing = 0;
+// A spacing and how far it may be off.
+struct Spacing {
+  double value = 0;
+  double error = 0;
+};
+
+// Euclid's algorithm on reals: stops when the rest is what errors alone can make.
+Spacing common_divisor(Spacing x, Spacing y) {
+  if (x.value < y.value) std::swap(x, y);
+  while (y.value > 2 * y.error) {
+    const double quotient = std::nearbyint(x.value / y.value);
+    const Spacing rest{std::fabs(x.value - y.value * quotient), x.error + quotient * y.error};
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
+// Largest spacing that divides all gaps of the sorted sample, each known up to `error`; 0 when it
+// would be below `least`. Distances from the first value sharpen it as they grow.
+Spacing common_spacing(const std::vector<double>& sample, double error, double least) {
+  Spacing spacing;
   for (std::size_t i = 1; i < sample.size(); ++i) {
     const double gap = sample[i] - sample[i - 1];
-    if (gap <= tolerance) continue;
-    if (spacing == 0) {
-      spacing = gap;
+    if (gap <= 2 * error) continue;
+    if (spacing.value == 0) {
+      spacing = {gap, error};
       continue;
     }
-    double x = std::max(gap, spacing);
-    double y = std::min(gap, spacing);
-    while (y > tolerance) {
-      const double rest = std::fabs(x - y * std::nearbyint(x / y));
-      x = y;
-      y = rest;
+    const double span = sample[i] - sample[0];
+    const double steps = std::nearbyint(span / spacing.value);
+    const double rest = std::fabs(span - steps * spacing.value);
+    const double rest_error = error + steps * spacing.error;
+    if (rest <= 2 * rest_error && 8 * rest_error < spacing.value) {
+      spacing = {span / steps, error / steps};
+      continue;
     }
-    spacing = x;
-    if (spacing < least) return 0;
+    spacing = common_divisor(spacing, {gap, error});
+    if (!(spacing.value >= least && spacing.value > 8 * spacing.error)) return {};
   }
   return spacing;
+}
+
+// Spacings worth trying, the likeliest first: the shortest decimal that is near enough, and the
+// spacing itself in single and double precision.
+std::vector<double> likely_units(double spacing, double error) {
+  std::vector<double> units;
+  const int magnitude = static_cast<int>(std::floor(std::log10(spacing)));
+  for (int digits = 1; digits <= 6 && units.empty(); ++digits) {
+    const int shift = digits - 1 - magnitude;
+    if (shift < -22 || shift > 22) break;  // powers of ten beyond are not exact
+    const double scale = std::pow(10.0, std::abs(shift));
+    const double whole = std::nearbyint(shift > 0 ? spacing * scale : spacing / scale);
+    const double decimal = shift > 0 ? whole / scale : whole * scale;
+    if (std::fabs(decimal - spacing) <= error) units.push_back(decimal);
+  }
+  units.push_back(static_cast<double>(static_cast<float>(spacing)));
+  units.push_back(spacing);
+  return units;
 }
 
 // Share of values that a map misses is small, and all its integers fit.
@@ -97,17 +134,16 @@ std::optional<NumberMap> find_lattice(const EachPiece<T>& pieces, const FieldSca
                                       const std::vector<double>& sample, const PointCheck& check) {
   if (sample.size() < 2) return std::nullopt;
   const double ulp = 2 * half_ulp<T>(scan.max_magnitude);
-  const double tolerance = std::max(0.5 * check.bound, 2 * ulp);
+  const double error = std::max(0.25 * check.bound, ulp);
   const double least = std::max(2 * check.bound, 8 * ulp);
-  double spacing = common_spacing(sample, tolerance, least);
-  if (spacing < least) return std::nullopt;
-  // The widest gap gives the most precise spacing; short decimals and powers of two are then hit
-  // exactly by rounding to the precision of the data.
+  double spacing = common_spacing(sample, error, least).value;
+  if (!(spacing >= least)) return std::nullopt;
+  // The widest gap gives the most precise spacing.
   const double span = sample.back() - sample.front();
   const double steps = std::nearbyint(span / spacing);
-  if (steps >= 1) spacing = span / steps;
-  if (steps >= kNarrowLimit) return std::nullopt;
-  for (const double unit : {static_cast<double>(static_cast<float>(spacing)), spacing}) {
+  if (!(steps >= 1 && steps < kNarrowLimit)) return std::nullopt;
+  spacing = span / steps;
+  for (const double unit : likely_units(spacing, error / steps)) {
     for (const double offset : {0.0, sample.front()}) {
       NumberMap map;
       map.kind = MapKind::kLattice;

@@ -64,16 +64,6 @@ NodeBlock closed_block(const Grid& grid, const Grid::Tile& tile) {
   return whole_block(grid, tile, 1);
 }
 
-template <typename I>
-bool load_valid(const Grid& grid, const Grid::Tile& tile, int mask, const LatticeRows<I>& rows,
-                CellWorkspace<I>& work) {
-  const NodeBlock block = open_block(grid, tile, mask);
-  if (!rows.read_valid(block, work.valid.data())) return false;
-  std::fill(work.valid.begin(), work.valid.end(), std::uint8_t{1});  // the boundary is known
-  rows.read_valid(block, work.valid.data());
-  return true;
-}
-
 namespace {
 
 // fn(z, y, row index in the natural arrays) for the rows of a cell, boundary included.
@@ -105,6 +95,7 @@ template <typename I>
 void fill_voids(const CellShape& shape, CellWorkspace<I>& work) {
   int nodes[3];
   shape.aligned_nodes(nodes);
+  // The boundary is known; `valid` has said so far only what open points are.
   const bool has_plane = shape.rank > 2;
   const bool has_line = shape.rank > 1;
   each_cell_row(shape, [&](int z, int y, std::int64_t row) {
@@ -114,11 +105,17 @@ void fill_voids(const CellShape& shape, CellWorkspace<I>& work) {
     const bool face = (has_plane && on_face(z, 0)) || (has_line && on_face(y, 1));
     const I* from = work.values.data() + row;
     I* to = work.input.data() + row;
+    std::uint8_t* known = work.valid.data() + row;
     if (face) {
       std::copy_n(from, nodes[2], to);
-    } else {
-      to[0] = from[0];
-      if (nodes[2] == shape.tile + 1) to[shape.tile] = from[shape.tile];
+      std::fill_n(known, nodes[2], std::uint8_t{1});
+      return;
+    }
+    to[0] = from[0];
+    known[0] = 1;
+    if (nodes[2] == shape.tile + 1) {
+      to[shape.tile] = from[shape.tile];
+      known[shape.tile] = 1;
     }
   });
   work.filler.fill(work.input.data(), work.valid.data(), nodes, shape.tile + 1);
@@ -144,10 +141,6 @@ std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, b
   return count;
 }
 
-template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int32_t>&,
-                         CellWorkspace<std::int32_t>&);
-template bool load_valid(const Grid&, const Grid::Tile&, int, const LatticeRows<std::int64_t>&,
-                         CellWorkspace<std::int64_t>&);
 template void fill_voids(const CellShape&, CellWorkspace<std::int32_t>&);
 template void fill_voids(const CellShape&, CellWorkspace<std::int64_t>&);
 template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int32_t>&, bool);

@@ -51,14 +51,16 @@ constexpr double kTableBits = 9;
 
 using Histogram = std::array<std::uint64_t, kRansTokens>;
 
-// Bits of coding a histogram with its own table, the table included, in 1/65536.
-double cost_bits(const Histogram& h) {
+// Bits of coding a histogram with its own table, the table included, in 1/65536. Tokens from
+// `limit` on do not occur.
+double cost_bits(const Histogram& h, std::size_t limit) {
   std::uint64_t total = 0;
-  for (const std::uint64_t c : h) total += c;
+  for (std::size_t t = 0; t < limit; ++t) total += h[t];
   if (total == 0) return 0;
   const std::uint64_t log_total = log2_fixed(total);
   double bits = kTableBits * 65536;
-  for (const std::uint64_t c : h) {
+  for (std::size_t t = 0; t < limit; ++t) {
+    const std::uint64_t c = h[t];
     if (c == 0) continue;
     bits += static_cast<double>(c) * static_cast<double>(log_total - log2_fixed(c));
     bits += kTokenTableBits * 65536;
@@ -93,7 +95,7 @@ void normalise(const Histogram& h, std::array<std::uint16_t, kRansTokens>& frequ
 }
 
 // Cheapest cut of a run of contexts into clusters, by dynamic programming.
-std::vector<int> cut_run(const RansCounts& counts, int first) {
+std::vector<int> cut_run(const RansCounts& counts, int first, std::size_t limit) {
   std::array<double, kRun + 1> best{};
   std::array<int, kRun + 1> from{};
   for (int end = 1; end <= kRun; ++end) {
@@ -101,8 +103,8 @@ std::vector<int> cut_run(const RansCounts& counts, int first) {
     best[static_cast<std::size_t>(end)] = -1;
     for (int begin = end - 1; begin >= 0; --begin) {
       const auto& c = counts[static_cast<std::size_t>(first + begin)];
-      for (std::size_t t = 0; t < h.size(); ++t) h[t] += c[t];
-      const double cost = best[static_cast<std::size_t>(begin)] + cost_bits(h);
+      for (std::size_t t = 0; t < limit; ++t) h[t] += c[t];
+      const double cost = best[static_cast<std::size_t>(begin)] + cost_bits(h, limit);
       if (best[static_cast<std::size_t>(end)] < 0 || cost < best[static_cast<std::size_t>(end)]) {
         best[static_cast<std::size_t>(end)] = cost;
         from[static_cast<std::size_t>(end)] = begin;
@@ -123,18 +125,19 @@ struct Cluster {
   double cost = 0;
 };
 
-double joint_cost(const Cluster& a, const Cluster& b) {
-  Histogram joint = a.histogram;
-  for (std::size_t t = 0; t < joint.size(); ++t) joint[t] += b.histogram[t];
-  return cost_bits(joint);
+double joint_cost(const Cluster& a, const Cluster& b, std::size_t limit) {
+  Histogram joint;
+  for (std::size_t t = 0; t < limit; ++t) joint[t] = a.histogram[t] + b.histogram[t];
+  return cost_bits(joint, limit);
 }
 
 // Joins the pair that saves most, whichever runs it comes from, until none saves anything.
-void merge_clusters(std::vector<Cluster>& clusters) {
+void merge_clusters(std::vector<Cluster>& clusters, std::size_t limit) {
   const std::size_t n = clusters.size();
   std::vector<double> joint(n * n);
   for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = a + 1; b < n; ++b) joint[a * n + b] = joint_cost(clusters[a], clusters[b]);
+    for (std::size_t b = a + 1; b < n; ++b)
+      joint[a * n + b] = joint_cost(clusters[a], clusters[b], limit);
   }
   std::vector<bool> gone(n);
   for (;;) {
@@ -163,7 +166,8 @@ void merge_clusters(std::vector<Cluster>& clusters) {
     gone[from] = true;
     for (std::size_t other = 0; other < n; ++other) {
       if (gone[other] || other == into) continue;
-      joint[std::min(into, other) * n + std::max(into, other)] = joint_cost(kept, clusters[other]);
+      joint[std::min(into, other) * n + std::max(into, other)] =
+          joint_cost(kept, clusters[other], limit);
     }
   }
   std::size_t next = 0;
@@ -178,9 +182,15 @@ void merge_clusters(std::vector<Cluster>& clusters) {
 }  // namespace
 
 RansModel RansModel::build(const RansCounts& counts) {
+  std::size_t limit = 1;
+  for (const auto& row : counts) {
+    for (std::size_t t = limit; t < row.size(); ++t) {
+      if (row[t] != 0) limit = t + 1;
+    }
+  }
   std::vector<Cluster> clusters;
   for (int first = 0; first < kRansContexts; first += kRun) {
-    const std::vector<int> begins = cut_run(counts, first);
+    const std::vector<int> begins = cut_run(counts, first, limit);
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const int end = i + 1 < begins.size() ? begins[i + 1] : kRun;
       Cluster cluster;
@@ -189,11 +199,11 @@ RansModel RansModel::build(const RansCounts& counts) {
         for (std::size_t t = 0; t < own.size(); ++t) cluster.histogram[t] += own[t];
         cluster.contexts.push_back(c);
       }
-      cluster.cost = cost_bits(cluster.histogram);
+      cluster.cost = cost_bits(cluster.histogram, limit);
       clusters.push_back(std::move(cluster));
     }
   }
-  merge_clusters(clusters);
+  merge_clusters(clusters, limit);
   RansModel model;
   for (Cluster& cluster : clusters) {
     Histogram& h = cluster.histogram;

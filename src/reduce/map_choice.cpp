@@ -92,14 +92,11 @@ Spacing common_spacing(const std::vector<double>& sample, double error, double l
 // spacing itself in single and double precision.
 std::vector<double> likely_units(double spacing, double error) {
   std::vector<double> units;
-  const int magnitude = static_cast<int>(std::floor(std::log10(spacing)));
-  for (int digits = 1; digits <= 6 && units.empty(); ++digits) {
-    const int shift = digits - 1 - magnitude;
-    if (shift < -22 || shift > 22) break;  // powers of ten beyond are not exact
-    const double scale = std::pow(10.0, std::abs(shift));
-    const double whole = std::nearbyint(shift > 0 ? spacing * scale : spacing / scale);
-    const double decimal = shift > 0 ? whole / scale : whole * scale;
-    if (std::fabs(decimal - spacing) <= error) units.push_back(decimal);
+  double scale = 1;  // exact up to 10^22
+  for (int shift = 0; shift <= 22 && units.empty(); ++shift, scale *= 10) {
+    const double whole = std::nearbyint(spacing * scale);
+    const double decimal = whole / scale;
+    if (whole < 1e6 && std::fabs(decimal - spacing) <= error) units.push_back(decimal);
   }
   units.push_back(static_cast<double>(static_cast<float>(spacing)));
   units.push_back(spacing);

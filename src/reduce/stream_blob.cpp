@@ -19,6 +19,8 @@ enum Coder : std::uint8_t { kNoCoder = 0, kRiceCoder = 1, kFixedWidthCoder = 2, 
 
 // Below this many codes tables may cost more than they save, so both coders are tried.
 constexpr std::int64_t kTryBothCodes = 1 << 16;
+// Below this many they never pay.
+constexpr std::int64_t kTablesPayCodes = 256;
 
 template <typename I>
 std::vector<std::byte> encode_with(Coder coder, const StreamCodes<I>& stream) {
@@ -80,7 +82,9 @@ void StreamCodes<I>::reserve(std::int64_t more, bool with_contexts) {
 template <typename I>
 std::vector<std::byte> encode_stream(Mode mode, const StreamCodes<I>& stream) {
   if (mode == Mode::kFast) return encode_with(kFixedWidthCoder, stream);
-  if (mode == Mode::kDefault) return encode_with(kRiceCoder, stream);
+  if (mode == Mode::kDefault || stream.count < kTablesPayCodes) {
+    return encode_with(kRiceCoder, stream);
+  }
   std::vector<std::byte> blob = encode_with(kRansCoder, stream);
   if (stream.count <= kTryBothCodes) {
     std::vector<std::byte> other = encode_with(kRiceCoder, stream);

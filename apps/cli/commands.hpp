@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "cli11_forward.hpp"
 
@@ -11,7 +13,8 @@ namespace tamis::cli {
 /// Returns the exit code; throws Error or BoundViolation.
 using RunCommand = std::function<int()>;
 
-void add_compress_command(CLI::App& root, RunCommand& chosen);
+/// `words` is the command as typed, for the report.
+void add_compress_command(CLI::App& root, RunCommand& chosen, std::vector<std::string> words);
 void add_decompress_command(CLI::App& root, RunCommand& chosen);
 void add_info_command(CLI::App& root, RunCommand& chosen);
 void add_verify_command(CLI::App& root, RunCommand& chosen);

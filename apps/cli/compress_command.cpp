@@ -28,6 +28,7 @@ struct CompressArguments {
   std::string report;
   bool no_detect_fill = false;
   bool no_verify = false;
+  std::vector<std::string> words;  // the command as typed
 };
 
 // What compressing gave, wherever the bytes are now.
@@ -111,6 +112,7 @@ void make_report(const CompressArguments& arguments, const reduce::CompressOptio
   report.compress_seconds = compressed.seconds;
   report.decompress_seconds = compressed.check->decompress_seconds;
   report.options = options;
+  report.command = command_line(arguments.words);
   write_report(arguments.report, report);
 }
 
@@ -201,9 +203,10 @@ int run_compress(const CompressArguments& arguments) {
 
 }  // namespace
 
-void add_compress_command(CLI::App& root, RunCommand& chosen) {
+void add_compress_command(CLI::App& root, RunCommand& chosen, std::vector<std::string> words) {
   CLI::App& command = *root.add_subcommand("compress", "Compress a field under an error bound");
   auto arguments = std::make_shared<CompressArguments>();
+  arguments->words = std::move(words);
   command
       .add_option("INPUT", arguments->input.input,
                   "Raw file (with --shape and --dtype), .npy, file.nc:variable, "

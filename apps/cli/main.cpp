@@ -69,6 +69,13 @@ int run_chosen(const CLI::App& app, const RunCommand& run, bool json) {
   }
 }
 
+// The arguments behind the command's plain name, whatever path it was started by.
+std::vector<std::string> typed_words(int argc, char** argv) {
+  std::vector<std::string> words{"tamis"};
+  if (argc > 1) words.insert(words.end(), argv + 1, argv + argc);
+  return words;
+}
+
 int run_main(int argc, char** argv) {
   CLI::App app(
       "Error-bounded compression of scientific floating-point fields.\n"
@@ -88,7 +95,7 @@ int run_main(int argc, char** argv) {
       "Exit codes: 0 success; 1 bound violated, corrupt data, I/O error; 2 usage error.\n"
       "\"tamis COMMAND --help\" tells more.");
   RunCommand chosen;
-  add_compress_command(app, chosen);
+  add_compress_command(app, chosen, typed_words(argc, argv));
   add_decompress_command(app, chosen);
   add_info_command(app, chosen);
   add_verify_command(app, chosen);

@@ -1,6 +1,6 @@
-// parallel_for over threads of its own. OpenMP's workers spin at the end of each region, which costs
-// more than starting threads when the machine is busy; regions here are few and coarse. Users still
-// steer the number with OMP_NUM_THREADS.
+// parallel_for over threads of its own. OpenMP's workers spin at the end of each region, which
+// costs more than starting threads when the machine is busy; regions here are few and coarse. Users
+// still steer the number with OMP_NUM_THREADS.
 #include "core/threads.hpp"
 
 #include <sched.h>

@@ -42,7 +42,7 @@ class Classes:
 
 class Point:
     """offset: from the anchor; between: some coordinate is no multiple of 4; axes: the offsets of
-    the neighbours a, b, c, d (None where there is none) along odd axes, the most preferred first."""
+    the neighbours a, b, c, d (None where there is none) along odd axes, most preferred first."""
     __slots__ = ("offset", "level", "between", "axes")
 
     def __init__(self, offset, level, between, axes):

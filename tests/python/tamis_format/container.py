@@ -1,4 +1,4 @@
-"""The container (format.md sections 1 to 3): its directory in CBOR, its sections, their checksums."""
+"""The container (format.md sections 1 to 3): directory in CBOR, sections, their checksums."""
 import struct
 
 from .bits import CorruptFile, require

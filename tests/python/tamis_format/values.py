@@ -1,4 +1,4 @@
-"""Lattice integers to the bits of values, and what is applied last (format.md sections 7 and 13)."""
+"""Lattice integers to bits of values, and what is applied last (format.md sections 7, 13)."""
 import math
 import struct
 

@@ -21,7 +21,7 @@ using tamis::reduce::Bound;
 using tamis::reduce::BoundKind;
 using tamis::reduce::CompressOptions;
 
-constexpr std::int64_t kMaxPoints = 6000;
+constexpr std::int64_t kMaxPoints = 3000;
 
 class Input {
  public:

@@ -1,9 +1,10 @@
 // Runs a fuzz target without libFuzzer: every seed file of the folder given, then a fixed series of
 // mutations of each (bit flips, truncations, overwrites), so that every test run exercises
-// decoders.
+// decoders. A second argument says how many mutations.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -52,7 +53,7 @@ Bytes mutate(Bytes bytes, std::mt19937_64& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int kMutationsPerSeed = 500;
+  const int mutations = argc > 2 ? std::atoi(argv[2]) : 500;
   std::vector<std::filesystem::path> paths;
   if (argc > 1 && std::filesystem::is_directory(argv[1])) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
@@ -66,8 +67,8 @@ int main(int argc, char** argv) {
   for (const auto& path : paths) {
     const Bytes seed = read_file(path);
     run_one(seed);
-    for (int i = 0; i < kMutationsPerSeed; ++i) run_one(mutate(seed, random));
+    for (int i = 0; i < mutations; ++i) run_one(mutate(seed, random));
   }
-  std::printf("%zu seeds, %d mutations of each\n", paths.size(), kMutationsPerSeed);
+  std::printf("%zu seeds, %d mutations of each\n", paths.size(), mutations);
   return 0;
 }

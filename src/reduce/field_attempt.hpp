@@ -114,8 +114,8 @@ class Attempt {
     const NodeBlock block = owned_block(grid_, tile);
     rows_.read(block, work.input.data());
     rows_.read_valid(block, work.valid.data());
-    // Shifted offsets from the first valid value keep the sum of wide integers in range.
-    constexpr int kShift = sizeof(I) == 8 ? 12 : 0;
+    // Shifted values keep the differences and the sum of a tile's wide integers in range.
+    constexpr int kShift = sizeof(I) == 8 ? 14 : 0;
     std::int64_t count = 0;
     std::int64_t offsets = 0;
     I first = otherwise;
@@ -124,10 +124,11 @@ class Attempt {
         if (work.valid[static_cast<std::size_t>(natural + i)] == 0) continue;
         const I value = work.input[static_cast<std::size_t>(natural + i)];
         if (count++ == 0) first = value;
-        offsets += (static_cast<std::int64_t>(value) - static_cast<std::int64_t>(first)) >> kShift;
+        offsets += (std::int64_t{value} >> kShift) - (std::int64_t{first} >> kShift);
       }
     });
-    return count == 0 ? otherwise : wrap_add(first, static_cast<I>((offsets / count) << kShift));
+    return count == 0 ? otherwise
+                      : wrap_add(first, wrap_mul(static_cast<I>(offsets / count), I{1} << kShift));
   }
 
   std::vector<Predictor> choose_predictors() {

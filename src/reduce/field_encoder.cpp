@@ -15,6 +15,15 @@ namespace tamis::reduce {
 
 namespace {
 
+// a * b >= 0, or the double below where rounding made it too large.
+double product_rounded_down(double a, double b) {
+  const double product = a * b;
+  if (product == 0 || !std::isfinite(product)) return product;
+  // Below the normal range the error of the product has no exact double.
+  const bool coarse = product < 0x1p-960;
+  return coarse || std::fma(a, b, -product) < 0 ? std::nextafter(product, 0.0) : product;
+}
+
 /// The encoder of a field: holds what all attempts share.
 template <typename T>
 class FieldEncoder {
@@ -55,7 +64,11 @@ class FieldEncoder {
   double range() const {
     if (!(scan_.min_value < scan_.max_value)) return 0;
     const double r = scan_.max_value - scan_.min_value;
-    return std::isfinite(r) ? r : std::numeric_limits<double>::max();
+    if (!std::isfinite(r)) return std::numeric_limits<double>::max();
+    // Two-sum (Knuth): what rounding added is taken back, so that bounds are never too wide.
+    const double back = r - scan_.max_value;
+    const double error = (scan_.max_value - (r - back)) + (-scan_.min_value - back);
+    return error < 0 ? std::nextafter(r, 0.0) : r;
   }
 
   // The bound on each point's error; 0 asks for exact values.
@@ -67,7 +80,7 @@ class FieldEncoder {
         e = b.value;
         break;
       case BoundKind::kRelative:
-        e = b.value * range();
+        e = product_rounded_down(b.value, range());
         break;
       case BoundKind::kPointwiseRelative:
         e = b.value;
@@ -75,6 +88,7 @@ class FieldEncoder {
       // Errors spread evenly over [-e, e] have this mean square.
       case BoundKind::kPsnr:
         e = range() * std::pow(10.0, -b.value / 20) * std::sqrt(3.0);
+        if (e < std::numeric_limits<double>::min()) e = 0;  // too coarsely rounded to be of use
         break;
       case BoundKind::kLossless:
         e = 0;
@@ -103,8 +117,8 @@ class FieldEncoder {
     header_.info.number_map = map_kind_name(design_.map.kind);
   }
 
-  // An encoding in which each point has bound `bound`; returns the mean square error, or nothing
-  // when it has to be stored raw.
+  // An encoding in which each point has bound `bound`; returns the root of the mean square error,
+  // or nothing when it has to be stored raw.
   std::optional<double> attempt(const ByteSink& sink, Info& info) {
     return design_.map.wide ? attempt_as<std::int64_t>(sink, info)
                             : attempt_as<std::int32_t>(sink, info);
@@ -132,7 +146,7 @@ class FieldEncoder {
     info = finish(writer);
     if (info.compressed_bytes > raw_size_limit()) return std::nullopt;
     const double n = static_cast<double>(std::max<std::int64_t>(1, scan_.finite_count));
-    return attempt.rows().squared_errors() / n * measure_scale_ * measure_scale_;
+    return std::sqrt(attempt.rows().squared_errors() / n) * measure_scale_;
   }
 
   std::int64_t raw_size_limit() const { return header_.info.raw_bytes; }
@@ -180,23 +194,23 @@ class FieldEncoder {
   // it until the mean square holds.
   Info run_psnr(double bound, const ByteSink& sink, const std::function<void()>& rewind) {
     const double target = range() * std::pow(10.0, -options_.bound.value / 20);
-    const double target_square = target * target * (1 - 1e-6);
+    const double allowed = target * (1 - 1e-6);
     double good = 0;
     double bad = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 8; ++round) {
       prepare(bound);
       measure_scale_ = bound;
       Info info;
-      const auto square = attempt([](std::span<const std::byte>) {}, info);
-      if (!square) break;
-      if (*square <= target_square) {
+      const auto rms = attempt([](std::span<const std::byte>) {}, info);
+      if (!rms) break;
+      if (*rms <= allowed) {
         good = bound;
-        if (*square >= 0.95 * target_square || round >= 4) break;
+        if (*rms >= 0.975 * allowed || round >= 4) break;
       } else {
         bad = bound;
         if (good > 0 && round >= 4) break;
       }
-      bound *= *square > 0 ? 0.99 * std::sqrt(target_square / *square) : 4.0;
+      bound *= *rms > 0 ? 0.99 * (allowed / *rms) : 4.0;
       if (good > 0 && !(bound > good && bound < bad)) bound = std::sqrt(good) * std::sqrt(bad);
       bound = std::min(bound, range());
       if (bound == good) break;

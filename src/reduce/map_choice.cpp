@@ -141,6 +141,7 @@ std::optional<NumberMap> find_lattice(const EachPiece<T>& pieces, const FieldSca
   if (!(steps >= 1 && steps < kNarrowLimit)) return std::nullopt;
   spacing = span / steps;
   for (const double unit : likely_units(spacing, error / steps)) {
+    if (!std::isfinite(unit)) continue;
     for (const double offset : {0.0, sample.front()}) {
       NumberMap map;
       map.kind = MapKind::kLattice;
@@ -200,13 +201,17 @@ NumberMap ordered_map() {
 template <typename T>
 std::optional<NumberMap> affine_map(const FieldScan<T>& scan, double bound) {
   const double reserve = half_ulp<T>(scan.max_magnitude) * (sizeof(T) == 8 ? 4.0 : 1.0);
-  const double usable_bound = (bound - reserve) * (1 - 0x1p-40);
-  if (!(usable_bound > 0.25 * bound)) return std::nullopt;
+  // A quarter of the largest double keeps the unit finite, and no field needs more.
+  const double usable_bound =
+      std::min((bound - reserve) * (1 - 0x1p-40), std::numeric_limits<double>::max() / 4);
+  if (!(usable_bound > 0.25 * std::min(bound, std::numeric_limits<double>::max() / 4))) {
+    return std::nullopt;
+  }
   NumberMap map;
   map.kind = MapKind::kAffine;
   const double centre = scan.min_value / 2 + scan.max_value / 2;
   const double spread = scan.max_value / 2 - scan.min_value / 2;
-  for (const std::int64_t step : {17, 5, 3, 1}) {
+  for (const std::int64_t step : {65, 17, 5, 3, 1}) {
     map.step = step;
     map.unit = 2 * usable_bound / static_cast<double>(step);
     if (!std::isfinite(1 / map.unit) || map.unit == 0) return std::nullopt;
@@ -219,7 +224,7 @@ std::optional<NumberMap> affine_map(const FieldScan<T>& scan, double bound) {
   map.step = 17;
   map.unit = 2 * usable_bound / 17;
   map.offset = static_cast<double>(static_cast<T>(centre));
-  if (!(spread / map.unit < kWideLimit)) return std::nullopt;
+  if (!std::isfinite(map.offset) || !(spread / map.unit < kWideLimit)) return std::nullopt;
   return map;
 }
 

@@ -98,13 +98,8 @@ class CellReference {
     I e = 0;
     if (has_left) a = value(p, axis, -3 * h);
     if (has_far) e = value(p, axis, 3 * h);
-    // Along the fastest axis the node that stands in for a missing last one is known to its left
-    // neighbour too.
-    const int count = (nodes(axis) - 1) / h + 1;
-    const bool stand_in = axis == 0 && !has_far && count % 2 == 0 && c + 3 * h == count * h;
     if (!has_far) {
-      e = has_left && !stand_in ? reduce::extend_parabola(a, b, right)
-                                : reduce::extend_line(b, right);
+      e = has_left ? reduce::extend_parabola(a, b, right) : reduce::extend_line(b, right);
     }
     if (!has_left) {
       a = has_far ? reduce::extend_parabola(e, right, b) : reduce::extend_line(right, b);

@@ -2,6 +2,7 @@
 // precision by tests/support/field_oracle.hpp. The samples are the same in every run.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -198,6 +199,78 @@ TEST(CompressBounds, BelowOneUlpIsExact) {
     EXPECT_EQ(testing::broken_promise(std::span<const float>(field), values<float>(decoded),
                                       Bound::lossless(), std::nullopt),
               "");
+  }
+}
+
+// value * range is not a double: a bound rounded up would let errors of the whole product pass.
+TEST(CompressBounds, RelativeBoundsAreNotRoundedUp) {
+  for (const int range : {3, 7, 10, 11, 49, 93, 107, 161, 187, 197}) {
+    std::vector<double> field(2000);
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      field[i] = static_cast<double>(i * i % static_cast<std::size_t>(range + 1));
+    }
+    for (int error = 1; error <= range / 2; ++error) {
+      const Bound bound = Bound::relative(static_cast<double>(error) / range);
+      CompressOptions options;
+      options.bound = bound;
+      options.mode = Mode::kFast;
+      const CompressResult result = compress(make_view(field.data(), {2000}), options);
+      const Tensor decoded = decompress(result.bytes);
+      ASSERT_EQ(testing::broken_promise(std::span<const double>(field), values<double>(decoded),
+                                        bound, std::nullopt),
+                "")
+          << error << " / " << range;
+      ASSERT_TRUE(testing::Quad(result.info.absolute_bound) <=
+                  testing::Quad(bound.value) * testing::Quad(range))
+          << error << " / " << range;
+    }
+  }
+}
+
+TEST(CompressBounds, BoundsOfFieldsBelowTheNormalRange) {
+  for (const double value : {0.6, 0.26, 0.11, 0.03, 0.003}) {
+    CompressOptions options;
+    for (const Extents& shape : {Extents{40}, Extents{30, 35}}) {
+      options.bound = Bound::relative(value);
+      expect_promise<double>(shape, Kind::kDenormal, options, 1);
+      options.bound = Bound::pointwise_relative(value);
+      expect_promise<double>(shape, Kind::kDenormal, options, 2);
+      options.bound = Bound::psnr(-20 * std::log10(value));
+      expect_promise<double>(shape, Kind::kDenormal, options, 3);
+    }
+  }
+}
+
+// Squares of errors near the ends of the exponent range must neither overflow nor vanish.
+TEST(CompressBounds, PsnrOfExtremeMagnitudes) {
+  for (const double scale : {1e-300, 1e-200, 1e-160, 1e160, 1e200, 1e290, 1e307}) {
+    for (const double target : {20.0, 60.0, 191.0}) {
+      std::vector<double> field = testing::make_field<double>(Kind::kSmooth, {40, 30}, 2);
+      for (double& v : field) v *= scale;
+      CompressOptions options;
+      options.bound = Bound::psnr(target);
+      const CompressResult result = compress(make_view(field.data(), {40, 30}), options);
+      const Tensor decoded = decompress(result.bytes);
+      EXPECT_EQ(testing::broken_promise(std::span<const double>(field), values<double>(decoded),
+                                        options.bound, std::nullopt),
+                "")
+          << scale;
+      EXPECT_LT(static_cast<double>(result.bytes.size()), 1200 * 8 * target / 191 + 1000) << scale;
+    }
+  }
+}
+
+// Nothing may overflow on the way to the lattice of such a bound.
+TEST(CompressBounds, HugeBounds) {
+  for (const double bound : {1e300, 8e307, 1.7e308, std::numeric_limits<double>::max()}) {
+    for (const Kind kind : {Kind::kSmooth, Kind::kHuge, Kind::kMixed, Kind::kSpecials}) {
+      CompressOptions options;
+      options.bound = Bound::absolute(bound);
+      expect_promise<double>({30, 40}, kind, options, 1);
+      expect_promise<float>({30, 40}, kind, options, 1);
+      options.bound = Bound::relative(bound);
+      expect_promise<double>({30, 40}, kind, options, 1);
+    }
   }
 }
 

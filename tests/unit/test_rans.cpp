@@ -189,7 +189,7 @@ TEST(Rans, CutAndChangedStreams) {
         }
       }
     }
-    EXPECT_GT(noticed, tried * 9 / 10) << count;
+    EXPECT_GT(noticed, tried / 2) << count;  // flips of raw bits cannot be noticed
   }
 }
 

@@ -101,7 +101,8 @@ using WriteBytes = std::function<void(std::span<const std::byte>)>;
 
 /// compress() for fields larger than memory: reads rows through `read` (each row more than once, in
 /// ascending order in each pass) and writes the container through `write`. Same bytes as
-/// compress().
+/// compress(), unless the field turns out not to shrink although its sample promised to: compress()
+/// stores it raw then.
 Info compress_stream(DType dtype, const Extents& shape, const ReadRows& read,
                      const WriteBytes& write, const CompressOptions& options);
 

@@ -131,9 +131,14 @@ std::optional<NumberMap> find_lattice(const EachPiece<T>& pieces, const FieldSca
                                       const std::vector<double>& sample, const PointCheck& check) {
   if (sample.size() < 2) return std::nullopt;
   const double ulp = 2 * half_ulp<T>(scan.max_magnitude);
-  const double error = std::max(0.25 * check.bound, ulp);
   const double least = std::max(2 * check.bound, 8 * ulp);
+  // Values on a lattice up to rounding first; then those that the bound lets us move onto one.
+  double error = ulp;
   double spacing = common_spacing(sample, error, least).value;
+  if (!(spacing >= least)) {
+    error = std::max(0.25 * check.bound, ulp);
+    spacing = common_spacing(sample, error, least).value;
+  }
   if (!(spacing >= least)) return std::nullopt;
   // The widest gap gives the most precise spacing.
   const double span = sample.back() - sample.front();

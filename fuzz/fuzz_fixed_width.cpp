@@ -1,50 +1,24 @@
-// Fuzzes the decoder of fixed-width bit planes in both widths: what decodes must come back the same
-// after being encoded again, and cost what was foretold.
-#include <cstdint>
-#include <cstdlib>
-#include <span>
-#include <vector>
-
+// Fuzzes the decoder of fixed-width bit planes in both widths.
 #include "codec/fixed_width.hpp"
-#include "tamis/error.hpp"
+
+#include "code_stream.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-template <typename I>
-void decode_and_encode(std::span<const std::byte> bytes, std::int64_t count) {
-  std::vector<I> codes(static_cast<std::size_t>((count + 63) / 64 * 64));  // as the interface asks
-  try {
-    tamis::codec::decode_fixed_width(bytes, count, codes.data());
-  } catch (const tamis::Error&) {
-    return;  // refusing is right; crashing, hanging or throwing anything else is not
+struct Coder {
+  static void decode(auto bytes, auto count, auto* codes) {
+    tamis::codec::decode_fixed_width(bytes, count, codes);
   }
-  std::vector<std::byte> again;
-  tamis::codec::encode_fixed_width(codes.data(), count, again);
-  if (!again.empty()) {
-    require((tamis::codec::fixed_width_bits(codes.data(), count) + 7) / 8 == again.size());
+  static void encode(const auto* codes, auto count, auto& out) {
+    tamis::codec::encode_fixed_width(codes, count, out);
   }
-  std::vector<I> twice(codes.size(), I{1});
-  tamis::codec::decode_fixed_width(again, count, twice.data());
-  codes.resize(static_cast<std::size_t>(count));
-  twice.resize(static_cast<std::size_t>(count));
-  require(twice == codes);
-}
+  static std::uint64_t bits(const auto* codes, auto count) {
+    return tamis::codec::fixed_width_bits(codes, count);
+  }
+};
 
 }  // namespace
 
-// First two bytes: how many codes, up to 4095, and their width in the top bit.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
-  const std::int64_t count = data[0] | (data[1] & 15) << 8;
-  const auto bytes = std::as_bytes(std::span(data + 2, size - 2));
-  if ((data[1] & 128) != 0) {
-    decode_and_encode<std::int64_t>(bytes, count);
-  } else {
-    decode_and_encode<std::int32_t>(bytes, count);
-  }
-  return 0;
+  return tamis::fuzz::run_code_stream<Coder>(data, size);
 }

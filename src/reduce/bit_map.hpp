@@ -23,11 +23,6 @@ class BitMap {
   std::vector<std::uint64_t>& words() { return words_; }
   const std::vector<std::uint64_t>& words() const { return words_; }
 
-  std::int64_t population() const {
-    std::int64_t n = 0;
-    for (const std::uint64_t w : words_) n += std::popcount(w);
-    return n;
-  }
   void merge(const BitMap& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }

@@ -86,6 +86,7 @@ struct CodeSink {
 
 /// Contexts: activity class, plus 16 for each level from the finest up to the fourth.
 inline constexpr int kContextCount = 4 * kActivityClasses;
+static_assert(kContextCount == codec::kRansContexts);
 
 /// Where the kernels get codes from: a buffer that was decoded before, or an entropy decoder that
 /// needs the context of each code.

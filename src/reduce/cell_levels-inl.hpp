@@ -191,7 +191,7 @@ class Interpolation {
         I* r = (odd_x ? l.odd_row(z, y) : l.even_row(z, y)) + first;
         Direction<I> d[kAxes];
         for (int k = 0; k < kAxes; ++k) d[k] = direction<kCubic>(l, axes[k], place, r);
-        step.begin_row(place, r);
+        step.begin_row(place);
         for (int i = 0; i < count; i += L::count()) {
           Predicted<L> p = predict<I, kCubic, kContexts>(d[0], i);
           if constexpr (kAxes == 2) {

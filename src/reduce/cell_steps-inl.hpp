@@ -67,7 +67,7 @@ class EncodeStep {
         sink_(sink),
         spare_(work.rows.data()) {}
 
-  HWY_INLINE void begin_row(const RowPlace& place, const I*) {
+  HWY_INLINE void begin_row(const RowPlace& place) {
     fine_ = place.level == 0;
     odd_x_ = place.odd_x;
     base_ = context_base(place.level);
@@ -147,7 +147,7 @@ class DecodeStep {
         spare_(work.rows.data()),
         predictions_(work.rows.data() + shape.tile + 2 * kRowSlack) {}
 
-  HWY_INLINE void begin_row(const RowPlace& place, const I*) {
+  HWY_INLINE void begin_row(const RowPlace& place) {
     source_ = place.level == 0 ? &fine_ : &coarse_;
     base_ = context_base(place.level);
     place_ = place;

@@ -78,12 +78,17 @@ class Attempt {
     rows_.move_window(source_.data(), source_.begin());
   }
 
-  // Chunks of a layer; the rows above it are loaded too when tiles look across.
+  // fn(chunks) for everything at once in memory, and layer by layer from a stream, with `overlap`
+  // rows beyond the layer where tiles look across.
   template <typename Fn>
-  void each_layer(std::int64_t overlap, const Fn& fn) {
+  void each_window(std::int64_t overlap, const Fn& fn) {
+    if (source_.in_memory()) {
+      fn(Grid::Range{0, static_cast<std::int64_t>(grid_.chunks().size())});
+      return;
+    }
     for (const Grid::Layer& layer : grid_.layers()) {
       load({layer.rows.begin, std::min(source_.folded()[0], layer.rows.end + overlap)});
-      for (std::int64_t c = layer.chunks.begin; c < layer.chunks.end; ++c) fn(c);
+      fn(layer.chunks);
     }
   }
 
@@ -92,8 +97,9 @@ class Attempt {
     std::vector<I> anchors(static_cast<std::size_t>(grid_.tile_count()));
     CellWorkspace<I> work(grid_.active_count(), grid_.tile());
     I last = 0;
-    each_layer(0, [&](std::int64_t c) {
-      const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(c)];
+    each_window(0, [&](Grid::Range chunks) {
+      const Grid::Range tiles{grid_.chunks()[static_cast<std::size_t>(chunks.begin)].begin,
+                              grid_.chunks()[static_cast<std::size_t>(chunks.end - 1)].end};
       for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
         const Grid::Tile tile = grid_.tile_at(t);
         I& anchor = anchors[static_cast<std::size_t>(t)];
@@ -150,14 +156,7 @@ class Attempt {
         }
       });
     };
-    if (source_.in_memory()) {
-      run({0, static_cast<std::int64_t>(grid_.chunks().size())});
-    } else {
-      for (const Grid::Layer& layer : grid_.layers()) {
-        load({layer.rows.begin, std::min(source_.folded()[0], layer.rows.end + 1)});
-        run(layer.chunks);
-      }
-    }
+    each_window(1, run);
     return result;
   }
 

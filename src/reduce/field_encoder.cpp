@@ -8,21 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "codec/mask_codec.hpp"
+#include "reduce/exact_rounding.hpp"
 #include "reduce/field_attempt.hpp"
 #include "reduce/value_bits.hpp"
 
 namespace tamis::reduce {
 
 namespace {
-
-// a * b >= 0, or the double below where rounding made it too large.
-double product_rounded_down(double a, double b) {
-  const double product = a * b;
-  if (product == 0 || !std::isfinite(product)) return product;
-  // Below the normal range the error of the product has no exact double.
-  const bool coarse = product < 0x1p-960;
-  return coarse || std::fma(a, b, -product) < 0 ? std::nextafter(product, 0.0) : product;
-}
 
 /// The encoder of a field: holds what all attempts share.
 template <typename T>
@@ -65,10 +57,9 @@ class FieldEncoder {
     if (!(scan_.min_value < scan_.max_value)) return 0;
     const double r = scan_.max_value - scan_.min_value;
     if (!std::isfinite(r)) return std::numeric_limits<double>::max();
-    // Two-sum (Knuth): what rounding added is taken back, so that bounds are never too wide.
-    const double back = r - scan_.max_value;
-    const double error = (scan_.max_value - (r - back)) + (-scan_.min_value - back);
-    return error < 0 ? std::nextafter(r, 0.0) : r;
+    // What rounding added is taken back, so that bounds are never too wide.
+    const bool too_large = difference_error(scan_.max_value, scan_.min_value) < 0;
+    return too_large ? std::nextafter(r, 0.0) : r;
   }
 
   // The bound on each point's error; 0 asks for exact values.
@@ -110,8 +101,9 @@ class FieldEncoder {
     const bool logarithm = check_.kind == PointCheck::Kind::kPointwise;
     masks_ = find_masks(source_, scan_, logarithm);
     design_ = design_for(source_, scan_, check_, masks_, options_);
-    if (design_.map.kind != MapKind::kLogarithm && logarithm)
+    if (design_.map.kind != MapKind::kLogarithm && logarithm) {
       masks_ = find_masks(source_, scan_, false);
+    }
     header_.map = design_.map;
     header_.plan = design_.choice.plan;
     header_.info.number_map = map_kind_name(design_.map.kind);
@@ -216,8 +208,8 @@ class FieldEncoder {
       if (bound == good) break;
     }
     if (good == 0) good = target;  // each point within it bounds the mean
-    prepare(good);
-    measure_scale_ = good;
+    if (check_.bound != good) prepare(good);
+    measure_scale_ = 0;
     return write(sink, rewind);
   }
 

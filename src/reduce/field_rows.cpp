@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "reduce/exact_rounding.hpp"
 #include "reduce/map_blocks.hpp"
 #include "reduce/value_bits.hpp"
 
@@ -19,9 +20,7 @@ bool tie_holds(double x, double r, double bound) {
   const double high = std::max(x, r);
   const double low = std::min(x, r);
   const double difference = high - low;
-  // Two-sum (Knuth): the part that rounding dropped.
-  const double back = difference - high;
-  const double error = (high - (difference - back)) + (-low - back);
+  const double error = difference_error(high, low);
   return difference < bound || (difference == bound && error <= 0);
 }
 
@@ -199,13 +198,6 @@ void FieldRows<T, I>::add_errors(const T* x, const T* r, std::int64_t begin, std
     if (std::fabs(error) <= 1) sum += static_cast<std::uint64_t>(std::ceil(error * error * 0x1p24));
   }
   squared_errors_ += sum;
-}
-
-template <typename T, typename I>
-std::vector<Patch> FieldRows<T, I>::take_patches() {
-  std::sort(patches_.begin(), patches_.end(),
-            [](const Patch& a, const Patch& b) { return a.index < b.index; });
-  return std::move(patches_);
 }
 
 template bool point_holds(const PointCheck&, float, float);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "reduce/bit_map.hpp"
@@ -73,8 +74,8 @@ class FieldRows final : public LatticeRows<I> {
   }
   void accept(const NodeBlock& block, const I* values) override;
 
-  /// Patches found so far, by rising index.
-  std::vector<Patch> take_patches();
+  /// Patches found so far, in no particular order.
+  std::vector<Patch> take_patches() { return std::move(patches_); }
   /// Once more patches than this are found, the rest is dropped: the encoding is given up.
   void set_patch_limit(std::int64_t limit) { patch_limit_ = limit; }
   bool over_limit() const { return static_cast<std::int64_t>(patches_.size()) > patch_limit_; }

@@ -97,10 +97,6 @@ class GridDecoder {
     return *slot;
   }
 
-  std::int64_t bundle_first(const Grid::Range& chunk, std::int64_t tile) const {
-    return chunk.begin + (tile - chunk.begin) / kBundleTiles * kBundleTiles;
-  }
-
   // needed_[rank][tile] for all tiles of each bundle that holds a needed tile.
   void find_needed() {
     const int ranks = grid_.active_count();

@@ -127,6 +127,22 @@ void reconstruct_any(double offset, double unit, const NodeBlock& block, const s
   });
 }
 
+// A plain loop: the compiler vectorises it per target.
+template <typename T>
+bool all_below(const T* x, const T* r, int count, double bound) {
+  int failed = 0;  // NaN differences fail as well
+  for (int i = 0; i < count; ++i) {
+    failed |= !(std::fabs(static_cast<double>(x[i]) - static_cast<double>(r[i])) < bound);
+  }
+  return failed == 0;
+}
+
+bool within_f32(const float* x, const float* r, int n, double bound) {
+  return all_below(x, r, n, bound);
+}
+bool within_f64(const double* x, const double* r, int n, double bound) {
+  return all_below(x, r, n, bound);
+}
 bool quantise_f32(double offset, double inverse, const float* data, const NodeBlock& block,
                   std::int32_t* out) {
   return quantise_any(offset, inverse, data, block, out);
@@ -166,6 +182,15 @@ HWY_EXPORT(check_f32);
 HWY_EXPORT(check_f64);
 HWY_EXPORT(reconstruct_f32);
 HWY_EXPORT(reconstruct_f64);
+HWY_EXPORT(within_f32);
+HWY_EXPORT(within_f64);
+
+bool within_bound(const float* x, const float* r, int count, double bound) {
+  return HWY_DYNAMIC_DISPATCH(within_f32)(x, r, count, bound);
+}
+bool within_bound(const double* x, const double* r, int count, double bound) {
+  return HWY_DYNAMIC_DISPATCH(within_f64)(x, r, count, bound);
+}
 
 bool quantise_block(const NumberMap& map, const float* data, const NodeBlock& block,
                     std::int32_t* out) {

@@ -22,6 +22,10 @@ bool check_block(const NumberMap& map, const float* data, const NodeBlock& block
 bool check_block(const NumberMap& map, const double* data, const NodeBlock& block,
                  const std::int32_t* values, double bound);
 
+/// True when every |x - r| is below the bound; a point at the bound or a NaN makes it false.
+bool within_bound(const float* x, const float* r, int count, double bound);
+bool within_bound(const double* x, const double* r, int count, double bound);
+
 void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,
                        float* out);
 void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,

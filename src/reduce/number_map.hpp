@@ -41,10 +41,6 @@ struct NumberMap {
   void reconstruct(const I* lattice, int count, T* out) const;
 };
 
-/// True when every |x - r| is below the bound; a point at the bound or a NaN makes it false.
-bool within_bound(const float* x, const float* r, int count, double bound);
-bool within_bound(const double* x, const double* r, int count, double bound);
-
 /// Ordered integer of a float's bits: monotonic over all finite values and infinities, and -0 is
 /// next to +0.
 inline std::int32_t ordered_bits(float value) {

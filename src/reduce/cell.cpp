@@ -39,29 +39,21 @@ std::int64_t power(std::int64_t base, int exponent) {
   return result;
 }
 
-// Rows of a level hold one pad on the left and two on the right of the even points, then the odd.
-std::int64_t level_elements(int max_rank, int tile) {
-  std::int64_t total = 0;
-  for (int stride = 1; stride < tile; stride *= 2) {
-    const std::int64_t nodes = tile / stride + 1;
-    total += power(nodes, max_rank - 1) * (nodes + 3);
-  }
-  return total;
-}
-
 }  // namespace
 
+// A run has at most as many points as a row, and four more are read behind it.
 template <typename I>
-CellWorkspace<I>::CellWorkspace(int max_rank, int tile)
-    : input(power(tile + 1, max_rank) + kRowSlack),
-      values(power(tile + 1, max_rank) + kRowSlack),
-      valid(power(tile + 1, max_rank) + kRowSlack),
-      scaled(power(tile + 1, max_rank) + kRowSlack),
-      levels(level_elements(max_rank, tile) + 2 * kRowSlack),
-      rows(kScratchRows * (tile + 2 * kRowSlack)),
-      contexts(tile + 2 * kRowSlack) {}
+CellBatch<I>::CellBatch(int max_rank, int tile)
+    : lanes_(cell_lanes<I>()),
+      values_(power(tile + 1, max_rank) * lanes_),
+      valid_(power(tile + 1, max_rank) * lanes_),
+      scaled_(power(tile + 1, max_rank) * lanes_),
+      marks_(power(tile + 1, max_rank) * lanes_),
+      row_codes_(std::int64_t{tile + kRowSlack} * lanes_),
+      row_values_(std::int64_t{tile + kRowSlack} * lanes_),
+      row_contexts_(std::int64_t{tile + kRowSlack} * lanes_) {}
 
-template class CellWorkspace<std::int32_t>;
-template class CellWorkspace<std::int64_t>;
+template class CellBatch<std::int32_t>;
+template class CellBatch<std::int64_t>;
 
 }  // namespace tamis::reduce

@@ -1,15 +1,15 @@
 // An open cell of the tile complex: an edge, face or interior whose boundary is already
-// reconstructed. This header says what a cell looks like and in which order its points are coded;
-// cell_kernels.cpp predicts, quantises and reconstructs them.
+// reconstructed. Cells of one shape are coded side by side, one in each vector lane, so that no
+// step of the hierarchy is too short for the vectors and every tile of the format takes one path.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
-#include <vector>
 
 #include "codec/rans.hpp"
 #include "reduce/lattice_math.hpp"
-#include "reduce/void_fill.hpp"
 
 namespace tamis::reduce {
 
@@ -35,9 +35,10 @@ struct CellRule {
   std::uint8_t axis_order[kMaxCellRank] = {0, 1, 2};
 };
 
-/// Vector loads and stores may touch this many elements behind a row.
+/// Most cells that a batch takes.
+inline constexpr int kMaxLanes = 16;
+/// Elements behind a row that vector loads and stores may touch.
 inline constexpr int kRowSlack = 16;
-inline constexpr int kScratchRows = 10;
 
 /// A cell of `rank` free axes, fastest last. Local coordinates run from 0 to `tile`; `nodes` of
 /// them exist along each axis (tile + 1 when the far boundary exists). The open points have all
@@ -57,56 +58,113 @@ struct CellShape {
   std::int64_t fine_count() const;
 };
 
-/// Scratch of one worker: natural arrays of (tile + 1)^rank values in C order, and the arrays of
-/// the levels.
-template <typename I>
-class CellWorkspace {
+/// Uninitialised array for aligned vector access.
+template <typename T>
+class AlignedArray {
  public:
-  CellWorkspace(int max_rank, int tile);
+  explicit AlignedArray(std::int64_t size = 0)
+      : data_(static_cast<T*>(
+            ::operator new(static_cast<std::size_t>(size) * sizeof(T), kAlignment))) {}
+  T* data() const { return data_.get(); }
 
-  std::vector<I> input;             // lattice values of the open points (encoder)
-  std::vector<I> values;            // reconstruction; the caller sets the boundary
-  std::vector<std::uint8_t> valid;  // 1 where a code exists; read only when masked
-  VoidFiller filler;
-  std::vector<I> scaled;  // this and the rest are private to the kernels
-  std::vector<I> levels;
-  std::vector<I> rows;
-  std::vector<std::uint8_t> contexts;
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  struct Free {
+    void operator()(T* p) const { ::operator delete(p, kAlignment); }
+  };
+  std::unique_ptr<T, Free> data_;
 };
 
-/// Where codes go or come from. The coarse points of an interpolated cell precede the fine ones;
-/// a Lorenzo cell puts all of its codes in the fine part.
+/// Lanes of this machine's vectors, at most kMaxLanes.
 template <typename I>
-struct CodeSink {
-  I* coarse = nullptr;
-  I* fine = nullptr;
-  std::uint8_t* coarse_context = nullptr;  // null when contexts are not wanted
-  std::uint8_t* fine_context = nullptr;
+int cell_lanes();
+
+/// Cells of one shape and rule that are coded side by side, each in a lane of its own. Element
+/// (node, lane) of a natural array of (tile + 1)^rank nodes in C order is at node * lanes() + lane.
+/// Lanes without a cell hold anything.
+template <typename I>
+class CellBatch {
+ public:
+  CellBatch(int max_rank, int tile);
+
+  int lanes() const { return lanes_; }
+
+  /// In: the boundary, and for encoding the lattice values of the open points. Out: the
+  /// reconstruction.
+  I* values() const { return values_.data(); }
+  /// 1 where a code exists; read only when masked.
+  std::uint8_t* valid() const { return valid_.data(); }
+
+  // Private to the kernels.
+  I* scaled() const { return scaled_.data(); }          // natural
+  I* marks() const { return marks_.data(); }            // natural
+  I* row_codes() const { return row_codes_.data(); }    // of a run of points
+  I* row_values() const { return row_values_.data(); }  // same
+  std::uint8_t* row_contexts() const { return row_contexts_.data(); }
+
+ private:
+  int lanes_;
+  AlignedArray<I> values_;
+  AlignedArray<std::uint8_t> valid_;
+  AlignedArray<I> scaled_;
+  AlignedArray<I> marks_;
+  AlignedArray<I> row_codes_;
+  AlignedArray<I> row_values_;
+  AlignedArray<std::uint8_t> row_contexts_;
 };
 
 /// Contexts: activity class, plus 16 for each level from the finest up to the fourth.
 inline constexpr int kContextCount = 4 * kActivityClasses;
 static_assert(kContextCount == codec::kRansContexts);
 
-/// Where the kernels get codes from: a buffer that was decoded before, or an entropy decoder that
-/// needs the context of each code.
+/// Where the codes of a lane's cell go. The coarse points of an interpolated cell precede the fine
+/// ones; a Lorenzo cell puts all of its codes in the fine part. Not one element behind a part's end
+/// is written.
+template <typename I>
+struct CodeSink {
+  I* coarse = nullptr;
+  I* fine = nullptr;
+  std::uint8_t* coarse_context = nullptr;
+  std::uint8_t* fine_context = nullptr;
+};
+
+/// Where they come from: a buffer that was decoded before (with kRowSlack readable elements behind
+/// it), or an entropy decoder that needs the context of each code.
 template <typename I>
 struct CodeSource {
   const I* decoded = nullptr;
   codec::RansReader* reader = nullptr;  // used when `decoded` is null
 };
-
-/// Predicts and quantises the open points of a cell: fills `values` there, writes codes to the sink
-/// and moves its pointers, which need kRowSlack elements of room behind the last code. `masked`
-/// says that `valid` is set and that points with 0 get no code (they take the predicted value).
 template <typename I>
-void encode_cell(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
-                 CodeSink<I>& sink);
+struct CellSource {
+  CodeSource<I> coarse;
+  CodeSource<I> fine;
+};
 
-/// The inverse. With `coarse_only` the fine points stay untouched and `fine` is not read; a Lorenzo
-/// cell has no coarse points and is then left alone.
+struct CodingOptions {
+  bool masked = false;       // `valid` is set; points with 0 get no code and take what is predicted
+  bool contexts = false;     // wanted by the encoder
+  bool coarse_only = false;  // of the decoder: leave the fine points, and Lorenzo cells, alone
+};
+
+/// Predicts and quantises the open points of one cell a lane, as many as there are sinks, whose
+/// pointers are moved behind the last code.
 template <typename I>
-void decode_cell(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
-                 bool coarse_only, CodeSource<I>& coarse, CodeSource<I>& fine);
+void encode_cells(const CellBatch<I>& batch, const CellShape& shape, const CellRule& rule,
+                  const CodingOptions& options, std::span<CodeSink<I>> sinks);
+
+/// The inverse; moves the pointers of the sources likewise. All coarse sources are of one kind, and
+/// so are all fine ones.
+template <typename I>
+void decode_cells(const CellBatch<I>& batch, const CellShape& shape, const CellRule& rule,
+                  const CodingOptions& options, std::span<CellSource<I>> sources);
+
+/// lanes_out[i * lanes + l] = rows[l][i] for i < count and l < used; may read three elements behind
+/// a row.
+template <typename I>
+void rows_to_lanes(const I* const* rows, int used, int count, I* lanes_out);
+/// The inverse. Each row has room for three elements more, which may be overwritten.
+template <typename I>
+void lanes_to_rows(const I* lanes, int used, int count, I* const* rows);
 
 }  // namespace tamis::reduce

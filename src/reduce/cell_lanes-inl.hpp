@@ -1,6 +1,6 @@
-// Lanes of the cell kernels, compiled once per instruction set: 32-bit values in vectors of at most
-// eight lanes (a tile's rows are that short), 64-bit values one at a time. Both spell out
-// lattice_math.hpp operation for operation. (Include guard toggles per target.)
+// Lanes of the cell kernels, compiled once per instruction set: each lane belongs to a cell of its
+// own, so every operation is a plain vertical one. All spell out lattice_math.hpp operation for
+// operation. (Include guard toggles per target.)
 #if defined(TAMIS_REDUCE_CELL_LANES_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_REDUCE_CELL_LANES_INL_HPP_
 #undef TAMIS_REDUCE_CELL_LANES_INL_HPP_
@@ -11,8 +11,8 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
-#include <cstring>
 
+#include "reduce/cell.hpp"
 #include "reduce/lattice_math.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,9 +25,10 @@ struct Lanes;
 
 template <>
 struct Lanes<std::int32_t> {
-  using D = hn::CappedTag<std::int32_t, 8>;
+  using D = hn::CappedTag<std::int32_t, kMaxLanes>;
   using DF = hn::RebindToFloat<D>;
   using DU = hn::RebindToUnsigned<D>;
+  using D8 = hn::Rebind<std::uint8_t, D>;
   using V = hn::Vec<D>;
 
   // What divide() needs of the step.
@@ -42,15 +43,8 @@ struct Lanes<std::int32_t> {
   };
 
   static HWY_INLINE int count() { return static_cast<int>(hn::Lanes(D())); }
-  static HWY_INLINE V load(const std::int32_t* p) { return hn::LoadU(D(), p); }
-  static HWY_INLINE void store(V v, std::int32_t* p) { hn::StoreU(v, D(), p); }
-  static HWY_INLINE void store_some(V v, std::int32_t* p, int n) {
-    if (n >= count()) {
-      hn::StoreU(v, D(), p);
-    } else {
-      hn::BlendedStore(v, hn::FirstN(D(), static_cast<std::size_t>(n)), D(), p);
-    }
-  }
+  static HWY_INLINE V load(const std::int32_t* p) { return hn::Load(D(), p); }
+  static HWY_INLINE void store(V v, std::int32_t* p) { hn::Store(v, D(), p); }
   static HWY_INLINE V set(std::int32_t x) { return hn::Set(D(), x); }
   static HWY_INLINE V add(V a, V b) { return hn::Add(a, b); }
   static HWY_INLINE V sub(V a, V b) { return hn::Sub(a, b); }
@@ -67,23 +61,10 @@ struct Lanes<std::int32_t> {
     const V rest = hn::Sub(a, hn::Mul(first, s.step));
     return hn::Add(first, hn::NearestInt(hn::Mul(hn::ConvertTo(DF(), rest), s.inverse)));
   }
-  // `v` with lane `lane` taken from `other`.
-  static HWY_INLINE V replace_lane(V v, V other, int lane) {
-    return hn::IfThenElse(hn::Eq(hn::Iota(D(), 0), hn::Set(D(), lane)), other, v);
-  }
-  static HWY_INLINE V keep_valid(V v, const std::uint8_t* valid) {
-    const V keep = hn::PromoteTo(D(), hn::LoadU(hn::Rebind<std::uint8_t, D>(), valid));
-    return hn::IfThenElseZero(hn::Gt(keep, hn::Zero(D())), v);
-  }
-  // Elements parity, parity + 2, ... of `from`.
-  static HWY_INLINE V load_split(const std::int32_t* from, int parity) {
-#if HWY_TARGET == HWY_SCALAR
-    return hn::LoadU(D(), from + parity);
-#else
-    const V low = hn::LoadU(D(), from);
-    const V high = hn::LoadU(D(), from + count());
-    return parity != 0 ? hn::ConcatOdd(D(), high, low) : hn::ConcatEven(D(), high, low);
-#endif
+  // `yes` where valid is not 0.
+  static HWY_INLINE V select(const std::uint8_t* valid, V yes, V no) {
+    const V keep = hn::PromoteTo(D(), hn::LoadU(D8(), valid));
+    return hn::IfThenElse(hn::Gt(keep, hn::Zero(D())), yes, no);
   }
   static HWY_INLINE void store_contexts(V activity, const Step& s, std::uint8_t base,
                                         std::uint8_t* out) {
@@ -93,14 +74,18 @@ struct Lanes<std::int32_t> {
     const auto half_octave =
         hn::Sub(hn::ShiftRight<22>(hn::BitCast(DU(), scaled)), hn::Set(DU(), 254U));
     const auto clamped = hn::Min(half_octave, hn::Set(DU(), kActivityClasses - 1U));
-    hn::StoreU(hn::U8FromU32(hn::Add(clamped, hn::Set(DU(), std::uint32_t{base}))),
-               hn::Rebind<std::uint8_t, D>(), out);
+    hn::StoreU(hn::U8FromU32(hn::Add(clamped, hn::Set(DU(), std::uint32_t{base}))), D8(), out);
   }
 };
 
+// 64-bit lanes are vectors of the compiler's own, which splits them as the target needs; products
+// and quotients by the step go one at a time.
 template <>
 struct Lanes<std::int64_t> {
-  using V = std::int64_t;
+  static constexpr int kLanes = 8;
+  static constexpr int kBytes = kLanes * static_cast<int>(sizeof(std::int64_t));
+  using V [[gnu::vector_size(kBytes), gnu::may_alias]] = std::int64_t;
+  using U [[gnu::vector_size(kBytes)]] = std::uint64_t;
 
   struct Step {
     explicit Step(std::int64_t s) : step(s), inverse(1.0F / static_cast<float>(s)) {}
@@ -108,72 +93,67 @@ struct Lanes<std::int64_t> {
     float inverse;
   };
 
-  static constexpr int count() { return 1; }
-  static HWY_INLINE V load(const std::int64_t* p) { return *p; }
-  static HWY_INLINE void store(V v, std::int64_t* p) { *p = v; }
-  static HWY_INLINE void store_some(V v, std::int64_t* p, int) { *p = v; }
-  static HWY_INLINE V set(std::int64_t x) { return x; }
-  static HWY_INLINE V add(V a, V b) { return wrap_add(a, b); }
-  static HWY_INLINE V sub(V a, V b) { return wrap_sub(a, b); }
+  static constexpr int count() { return kLanes; }
+  static HWY_INLINE V load(const std::int64_t* p) { return *reinterpret_cast<const V*>(p); }
+  static HWY_INLINE void store(V a, std::int64_t* p) { *reinterpret_cast<V*>(p) = a; }
+  static HWY_INLINE V set(std::int64_t x) { return V{} + x; }
+  // Unsigned, so that sums wrap.
+  static HWY_INLINE V add(V a, V b) { return V(U(a) + U(b)); }
+  static HWY_INLINE V sub(V a, V b) { return V(U(a) - U(b)); }
   template <int kBits>
   static HWY_INLINE V shift_right(V a) {
     return a >> kBits;
   }
-  static HWY_INLINE V magnitude(V a) { return tamis::reduce::magnitude(a); }
-  static HWY_INLINE V multiply(V a, const Step& s) { return wrap_mul(a, s.step); }
-  static HWY_INLINE V divide(V a, const Step& s) { return divide_nearest(a, s.step); }
-  static HWY_INLINE V replace_lane(V v, V other, int lane) { return lane == 0 ? other : v; }
-  static HWY_INLINE V keep_valid(V v, const std::uint8_t* valid) { return *valid != 0 ? v : 0; }
-  static HWY_INLINE V load_split(const std::int64_t* from, int parity) { return from[parity]; }
+  static HWY_INLINE V magnitude(V a) {
+    const V m = a < 0 ? sub(V{}, a) : a;
+    return m < 0 ? V{} : m;
+  }
+  static HWY_INLINE V multiply(V a, const Step& s) {
+    return V(U(a) * static_cast<std::uint64_t>(s.step));
+  }
+  static HWY_INLINE V divide(V a, const Step& s) {
+    if (s.step == 1) return a;
+    V q{};
+    for (int i = 0; i < kLanes; ++i) q[i] = divide_nearest<std::int64_t>(a[i], s.step);
+    return q;
+  }
+  static HWY_INLINE V select(const std::uint8_t* valid, V yes, V no) {
+    V out = no;
+    for (int i = 0; i < kLanes; ++i) out[i] = valid[i] != 0 ? yes[i] : no[i];
+    return out;
+  }
   static HWY_INLINE void store_contexts(V activity, const Step& s, std::uint8_t base,
                                         std::uint8_t* out) {
-    *out = static_cast<std::uint8_t>(base + activity_class(activity, s.inverse));
+    for (int i = 0; i < kLanes; ++i) {
+      out[i] =
+          static_cast<std::uint8_t>(base + activity_class<std::int64_t>(activity[i], s.inverse));
+    }
   }
 };
 
 template <typename L>
-HWY_INLINE typename L::V linear_v(typename L::V b, typename L::V c) {
+HWY_INLINE typename L::V linear_v(const typename L::V& b, const typename L::V& c) {
   return L::template shift_right<1>(L::add(L::add(b, c), L::set(1)));
 }
 
 template <typename L>
-HWY_INLINE typename L::V cubic_v(typename L::V a, typename L::V b, typename L::V c,
-                                 typename L::V e) {
+HWY_INLINE typename L::V cubic_v(const typename L::V& a, const typename L::V& b,
+                                 const typename L::V& c, const typename L::V& e) {
   const auto bend =
       L::template shift_right<3>(L::add(L::add(L::sub(b, a), L::sub(c, e)), L::set(4)));
   return L::template shift_right<1>(L::add(L::add(L::add(b, c), bend), L::set(1)));
 }
 
 template <typename L>
-HWY_INLINE typename L::V extend_line_v(typename L::V a, typename L::V b) {
+HWY_INLINE typename L::V extend_line_v(const typename L::V& a, const typename L::V& b) {
   return L::add(b, L::sub(b, a));
 }
 
 template <typename L>
-HWY_INLINE typename L::V extend_parabola_v(typename L::V a, typename L::V b, typename L::V c) {
+HWY_INLINE typename L::V extend_parabola_v(const typename L::V& a, const typename L::V& b,
+                                           const typename L::V& c) {
   const auto slope = L::sub(c, b);
   return L::add(a, L::add(slope, L::add(slope, slope)));
-}
-
-// Plain loops over rows; the compiler vectorises them per target.
-
-template <typename I>
-HWY_INLINE void row_interleave(const I* even, const I* odd, int n_even, int n_odd, I* out) {
-  int i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (sizeof(I) == 4) {
-    const hn::CappedTag<std::int32_t, 4> d;
-    const int lanes = static_cast<int>(hn::Lanes(d));
-    for (; i + lanes <= n_odd; i += lanes) {
-      hn::StoreInterleaved2(hn::LoadU(d, even + i), hn::LoadU(d, odd + i), d, out + 2 * i);
-    }
-  }
-#endif
-  for (; i < n_odd; ++i) {
-    out[2 * i] = even[i];
-    out[2 * i + 1] = odd[i];
-  }
-  if (n_even > n_odd) out[2 * n_odd] = even[n_odd];
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

@@ -1,5 +1,5 @@
-// Prediction of a few lanes along one axis, with what stands in for missing neighbours. (Include
-// guard toggles per target.)
+// Prediction of a point along one axis, with what stands in for missing neighbours. (Include guard
+// toggles per target.)
 #if defined(TAMIS_REDUCE_CELL_PREDICT_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_REDUCE_CELL_PREDICT_INL_HPP_
 #undef TAMIS_REDUCE_CELL_PREDICT_INL_HPP_
@@ -23,19 +23,15 @@ enum class Stencil : std::uint8_t {
   kInnerOnly,  // a and e
   kNoRight,    // c and e
   kLeftOnly,   // b alone
-  kLaneEnds,   // a of the first lane and e of the last one
 };
 
-template <typename I>
-struct Direction {
-  Stencil stencil = Stencil::kFull;
-  const I* a = nullptr;
-  const I* b = nullptr;
-  const I* c = nullptr;
-  const I* e = nullptr;
-  int last = 0;           // last lane of kLaneEnds
-  bool no_right = false;  // it has no c (and the lane before it no e)
-};
+// Of the odd point `index` among `end` points of a level.
+HWY_INLINE Stencil stencil_at(int index, int end) {
+  const bool has_a = index >= 3;
+  if (index + 1 >= end) return has_a ? Stencil::kNoRight : Stencil::kLeftOnly;
+  if (index + 3 >= end) return has_a ? Stencil::kNoLast : Stencil::kInnerOnly;
+  return has_a ? Stencil::kFull : Stencil::kNoFirst;
+}
 
 template <typename L>
 struct Predicted {
@@ -43,72 +39,62 @@ struct Predicted {
   typename L::V activity;
 };
 
+// `reach` is the distance to b and c in memory.
 template <typename I, bool kCubic, bool kContexts>
-HWY_INLINE Predicted<Lanes<I>> predict(const Direction<I>& d, int i) {
+HWY_INLINE Predicted<Lanes<I>> predict(const I* at, std::int64_t reach, Stencil stencil) {
   using L = Lanes<I>;
   using V = typename L::V;
-  const V b = L::load(d.b + i);
-  V c = b;
+  const V b = L::load(at - reach);
   V a = b;
-  if (d.stencil == Stencil::kNoRight) {
-    a = L::load(d.a + i);
-    c = extend_line_v<L>(a, b);
-  } else if (d.stencil != Stencil::kLeftOnly) {
-    c = L::load(d.c + i);
-    if (d.stencil == Stencil::kLaneEnds) {
-      a = L::load(d.a + i);
-      if (d.no_right && i + L::count() > d.last) {
-        c = L::replace_lane(c, extend_line_v<L>(a, b), d.last - i);
-      }
-    }
-  }
-  Predicted<L> out;
-  const V slope = L::magnitude(L::sub(b, c));
-  if (!kCubic) {
-    out.value = linear_v<L>(b, c);
-    out.activity = slope;
-    return out;
-  }
+  V c = b;
   V e = b;
-  switch (d.stencil) {
+  switch (stencil) {
     case Stencil::kFull:
-      a = L::load(d.a + i);
-      e = L::load(d.e + i);
+      c = L::load(at + reach);
+      if (kCubic) {
+        a = L::load(at - 3 * reach);
+        e = L::load(at + 3 * reach);
+      }
       break;
     case Stencil::kNoFirst:
-      e = L::load(d.e + i);
-      a = extend_parabola_v<L>(e, c, b);
-      break;
-    case Stencil::kNoLast:
-      a = L::load(d.a + i);
-      e = extend_parabola_v<L>(a, b, c);
-      break;
-    case Stencil::kNoRight:
-      e = extend_parabola_v<L>(a, b, c);
-      break;
-    case Stencil::kInnerOnly:
-    case Stencil::kLeftOnly:
-      a = extend_line_v<L>(c, b);
-      e = extend_line_v<L>(b, c);
-      break;
-    case Stencil::kLaneEnds: {
-      e = L::load(d.e + i);
-      if (i == 0) a = L::replace_lane(a, extend_parabola_v<L>(e, c, b), 0);
-      const int first_without = d.no_right ? d.last - 1 : d.last;
-      if (i + L::count() > first_without) {
-        const V parabola = extend_parabola_v<L>(a, b, c);
-        e = L::replace_lane(e, parabola, d.last - i);
-        if (d.no_right) e = L::replace_lane(e, parabola, d.last - 1 - i);
+      c = L::load(at + reach);
+      if (kCubic) {
+        e = L::load(at + 3 * reach);
+        a = extend_parabola_v<L>(e, c, b);
       }
       break;
-    }
+    case Stencil::kNoLast:
+      c = L::load(at + reach);
+      if (kCubic) {
+        a = L::load(at - 3 * reach);
+        e = extend_parabola_v<L>(a, b, c);
+      }
+      break;
+    case Stencil::kInnerOnly:
+      c = L::load(at + reach);
+      if (kCubic) {
+        a = extend_line_v<L>(c, b);
+        e = extend_line_v<L>(b, c);
+      }
+      break;
+    case Stencil::kNoRight:
+      a = L::load(at - 3 * reach);
+      c = extend_line_v<L>(a, b);
+      if (kCubic) e = extend_parabola_v<L>(a, b, c);
+      break;
+    case Stencil::kLeftOnly:
+      break;
   }
-  out.value = cubic_v<L>(a, b, c, e);
+  Predicted<L> out;
+  out.value = kCubic ? cubic_v<L>(a, b, c, e) : linear_v<L>(b, c);
   if (kContexts) {
-    const V turn = L::magnitude(L::sub(L::sub(b, a), L::sub(e, c)));
-    out.activity = L::add(turn, L::template shift_right<2>(slope));
-  } else {
-    out.activity = slope;
+    const V slope = L::magnitude(L::sub(b, c));
+    if (kCubic) {
+      const V turn = L::magnitude(L::sub(L::sub(b, a), L::sub(e, c)));
+      out.activity = L::add(turn, L::template shift_right<2>(slope));
+    } else {
+      out.activity = slope;
+    }
   }
   return out;
 }

@@ -1,5 +1,6 @@
-// What the encoder and the decoder do with predicted points, a few lanes at a time. (Include guard
-// toggles per target.)
+// What the encoder and the decoder do with predicted points, a run of them at a time: codes lie in
+// lanes while they are made or used, and in rows of their cells outside. (Include guard toggles per
+// target.)
 #if defined(TAMIS_REDUCE_CELL_STEPS_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_REDUCE_CELL_STEPS_INL_HPP_
 #undef TAMIS_REDUCE_CELL_STEPS_INL_HPP_
@@ -10,219 +11,235 @@
 #include <cstdint>
 
 #include "reduce/cell.hpp"
-#include "reduce/cell_lanes-inl.hpp"
+#include "reduce/lane_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::reduce {
 namespace HWY_NAMESPACE {
 
-// A run of points of one level: row (z, y) in level indices, x = first + i among even or odd ones.
-struct RowPlace {
+// Points first, first + stride, ... of the natural arrays, coded one after the other.
+struct PointRun {
   int level;
-  int z;
-  int y;
-  int odd_x;
-  int first;
+  bool fine;
+  std::int64_t first;
+  std::int64_t stride;
   int count;
-};
-
-// Index arithmetic of the natural arrays, for axes z y x whatever the rank.
-struct NaturalArray {
-  std::int64_t row;
-  std::int64_t plane;
-  explicit NaturalArray(const CellShape& shape)
-      : row(shape.tile + 1), plane(std::int64_t{shape.tile + 1} * (shape.tile + 1)) {}
-  std::int64_t at(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    return z * plane + y * row + x;
-  }
-  std::int64_t at(const RowPlace& p) const {
-    return at(std::int64_t{p.z} << p.level, std::int64_t{p.y} << p.level,
-              (2 * std::int64_t{p.first} + p.odd_x) << p.level);
-  }
-  // Every (2 << level)-th element from a row's place.
-  template <typename T>
-  void gather(const T* from, const RowPlace& p, T* out) const {
-    const T* begin = from + at(p);
-    const std::int64_t stride = std::int64_t{2} << p.level;
-    for (int i = 0; i < p.count; ++i) out[i] = begin[i * stride];
-  }
 };
 
 HWY_INLINE std::uint8_t context_base(int level) {
   return static_cast<std::uint8_t>((level < 3 ? level : 3) * kActivityClasses);
 }
 
-// A step has two parts: begin_row() for each run of points, then lanes() for each group of lanes.
+// A step has three parts: begin_run(); then point() for each point, with its place in the natural
+// array of values; then end_run().
 template <typename I>
 class EncodeStep {
  public:
   using L = Lanes<I>;
+  using V = typename L::V;
 
-  EncodeStep(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
-             CodeSink<I>& sink)
-      : work_(work),
-        natural_(shape),
-        step_(static_cast<I>(rule.step)),
+  EncodeStep(const CellBatch<I>& batch, const CellShape& shape, const CellRule& rule, bool masked,
+             std::span<CodeSink<I>> sinks)
+      : step_(static_cast<I>(rule.step)),
         masked_(masked),
-        sink_(sink),
-        spare_(work.rows.data()) {}
-
-  HWY_INLINE void begin_row(const RowPlace& place) {
-    fine_ = place.level == 0;
-    odd_x_ = place.odd_x;
-    base_ = context_base(place.level);
-    if (fine_) {
-      x_ = work_.input.data() + natural_.at(place) - place.odd_x;
-      codes_ = sink_.fine;
-      contexts_ = sink_.fine_context;
-    } else {
-      natural_.gather(work_.input.data(), place, spare_);
-      x_ = spare_;
-      codes_ = sink_.coarse;
-      contexts_ = sink_.coarse_context;
-    }
-    if (masked_) natural_.gather(work_.valid.data(), place, work_.contexts.data());
+        sinks_(sinks),
+        valid_(batch.valid()),
+        codes_(batch.row_codes()),
+        contexts_(batch.row_contexts()) {
+    const bool lorenzo = rule.predictor == Predictor::kLorenzo;
+    room_[0] = lorenzo ? 0 : shape.open_count() - shape.fine_count();
+    room_[1] = shape.open_count() - room_[0];
   }
 
-  // Points i .. i + n - 1 of the row; n may exceed the lanes' number.
+  const typename L::Step& step() const { return step_; }
+  bool masked() const { return masked_; }
+
+  HWY_INLINE void begin_run(const PointRun& run) { run_ = run; }
+
   template <bool kContexts>
-  HWY_INLINE void lanes(int i, int n, typename L::V p, typename L::V activity, I* r) {
-    const typename L::V x = fine_ ? L::load_split(x_ + 2 * i, odd_x_) : L::load(x_ + i);
-    typename L::V code = L::divide(L::sub(x, p), step_);
-    if (masked_) code = L::keep_valid(code, work_.contexts.data() + i);
-    L::store_some(L::add(p, L::multiply(code, step_)), r + i, n);
-    if (!masked_) {
-      L::store(code, codes_ + i);
-      if (kContexts) L::store_contexts(activity, step_, base_, contexts_ + i);
+  HWY_INLINE void point(int i, I* at, const V& predicted, const V& activity) {
+    const V x = L::load(at);
+    V code = L::divide(L::sub(x, predicted), step_);
+    if (masked_) code = L::select(valid_at(i), code, L::set(0));
+    L::store(L::add(predicted, L::multiply(code, step_)), at);
+    put<kContexts>(i, code, activity);
+  }
+
+  template <bool kContexts>
+  HWY_INLINE void put(int i, const V& code, const V& activity) {
+    const std::int64_t at = std::int64_t{i} * L::count();
+    L::store(code, codes_ + at);
+    if (kContexts) L::store_contexts(activity, step_, context_base(run_.level), contexts_ + at);
+  }
+
+  HWY_INLINE const std::uint8_t* valid_at(int i) const {
+    return valid_ + (run_.first + i * run_.stride) * L::count();
+  }
+
+  template <bool kContexts>
+  HWY_INLINE void end_run() {
+    const auto codes = run_.fine ? &CodeSink<I>::fine : &CodeSink<I>::coarse;
+    const auto contexts = run_.fine ? &CodeSink<I>::fine_context : &CodeSink<I>::coarse_context;
+    const int used = static_cast<int>(sinks_.size());
+    if (masked_) {
+      for (int l = 0; l < used; ++l) {
+        CodeSink<I>& sink = sinks_[static_cast<std::size_t>(l)];
+        for (int i = 0; i < run_.count; ++i) {
+          if (valid_at(i)[l] == 0) continue;
+          *(sink.*codes)++ = codes_[i * L::count() + l];
+          if (kContexts) *(sink.*contexts)++ = contexts_[i * L::count() + l];
+        }
+      }
       return;
     }
-    I buffer[8];
-    std::uint8_t contexts[8];
-    L::store(code, buffer);
-    if (kContexts) L::store_contexts(activity, step_, base_, contexts);
-    const std::uint8_t* valid = work_.contexts.data() + i;
-    for (int j = 0; j < (n < L::count() ? n : L::count()); ++j) {
-      if (valid[j] == 0) continue;
-      *codes_++ = buffer[j];
-      if (kContexts) *contexts_++ = contexts[j];
+    I* to[kMaxLanes];
+    for (int l = 0; l < used; ++l) to[l] = sinks_[static_cast<std::size_t>(l)].*codes;
+    std::int64_t& room = room_[run_.fine ? 1 : 0];
+    transpose_lanes(codes_, used, run_.count, room, to);
+    room -= run_.count;
+    for (int l = 0; l < used; ++l) {
+      CodeSink<I>& sink = sinks_[static_cast<std::size_t>(l)];
+      sink.*codes += run_.count;
+      if (!kContexts) continue;
+      for (int i = 0; i < run_.count; ++i) *(sink.*contexts)++ = contexts_[i * L::count() + l];
     }
-  }
-
-  template <bool kContexts>
-  HWY_INLINE void end_row(int count) {
-    I*& codes = fine_ ? sink_.fine : sink_.coarse;
-    std::uint8_t*& contexts = fine_ ? sink_.fine_context : sink_.coarse_context;
-    codes = masked_ ? codes_ : codes_ + count;
-    if (kContexts) contexts = masked_ ? contexts_ : contexts_ + count;
   }
 
  private:
-  CellWorkspace<I>& work_;
-  NaturalArray natural_;
   typename L::Step step_;
   bool masked_;
-  CodeSink<I>& sink_;
-  I* spare_;
-  bool fine_ = false;
-  int odd_x_ = 0;
-  std::uint8_t base_ = 0;
-  const I* x_ = nullptr;
-  I* codes_ = nullptr;
-  std::uint8_t* contexts_ = nullptr;
+  std::span<CodeSink<I>> sinks_;
+  const std::uint8_t* valid_;
+  I* codes_;
+  std::uint8_t* contexts_;
+  std::int64_t room_[2];
+  PointRun run_{};
 };
 
 template <typename I>
 class DecodeStep {
  public:
   using L = Lanes<I>;
+  using V = typename L::V;
 
-  DecodeStep(CellWorkspace<I>& work, const CellShape& shape, const CellRule& rule, bool masked,
-             CodeSource<I>& coarse, CodeSource<I>& fine)
-      : work_(work),
-        natural_(shape),
-        step_(static_cast<I>(rule.step)),
+  DecodeStep(const CellBatch<I>& batch, const CellRule& rule, bool masked,
+             std::span<CellSource<I>> sources)
+      : step_(static_cast<I>(rule.step)),
         masked_(masked),
-        coarse_(coarse),
-        fine_(fine),
-        spare_(work.rows.data()),
-        predictions_(work.rows.data() + shape.tile + 2 * kRowSlack) {}
-
-  HWY_INLINE void begin_row(const RowPlace& place) {
-    source_ = place.level == 0 ? &fine_ : &coarse_;
-    base_ = context_base(place.level);
-    place_ = place;
-    buffered_ = source_->decoded == nullptr;
-    if (buffered_) return;  // codes come at the end of the row, when its contexts are known
-    if (masked_) {
-      spread_valid();
-    } else {
-      codes_ = source_->decoded;
-      source_->decoded += place.count;
+        sources_(sources),
+        valid_(batch.valid()),
+        codes_(batch.row_codes()),
+        predictions_(batch.row_values()),
+        contexts_(batch.row_contexts()) {
+    for (int part = 0; part < 2; ++part) {
+      streamed_[part] = !sources.empty() && source(part, 0).decoded == nullptr;
     }
   }
 
+  const typename L::Step& step() const { return step_; }
+  bool masked() const { return masked_; }
+  // Whether the codes of this run are known only after its contexts.
+  bool streamed() const { return streamed_[run_.fine ? 1 : 0]; }
+  bool fine_streamed() const { return streamed_[1]; }
+  bool any_streamed() const { return streamed_[0] || streamed_[1]; }
+
+  HWY_INLINE void begin_run(const PointRun& run) {
+    run_ = run;
+    if (!streamed()) take_decoded();
+  }
+
   template <bool kContexts>
-  HWY_INLINE void lanes(int i, int n, typename L::V p, typename L::V activity, I* r) {
-    if (kContexts && buffered_) {
-      L::store(p, predictions_ + i);
-      L::store_contexts(activity, step_, base_, work_.contexts.data() + i);
-      r_ = r;
+  HWY_INLINE void point(int i, I* at, const V& predicted, const V& activity) {
+    if (kContexts && streamed()) {
+      L::store(predicted, predictions_ + std::int64_t{i} * L::count());
+      put_context(i, activity);
       return;
     }
-    const typename L::V code = L::load(codes_ + i);
-    L::store_some(L::add(p, L::multiply(code, step_)), r + i, n);
+    L::store(L::add(predicted, L::multiply(code(i), step_)), at);
   }
 
+  HWY_INLINE void put_context(int i, const V& activity) {
+    L::store_contexts(activity, step_, context_base(run_.level),
+                      contexts_ + std::int64_t{i} * L::count());
+  }
+  HWY_INLINE V code(int i) const { return L::load(codes_ + std::int64_t{i} * L::count()); }
+
   template <bool kContexts>
-  HWY_INLINE void end_row(int count) {
-    if (!kContexts || !buffered_) return;
-    std::uint8_t* contexts = work_.contexts.data();
-    const I* codes = spare_;
-    if (masked_) {
-      const std::uint8_t* valid = work_.valid.data() + natural_.at(place_);
-      const std::int64_t stride = std::int64_t{2} << place_.level;
-      int found = 0;
-      for (int i = 0; i < count; ++i) {
-        if (valid[i * stride] != 0) contexts[found++] = contexts[i];
-      }
-      source_->reader->read(spare_, found, contexts);
-      for (int i = count - 1; i >= 0; --i) {
-        spare_[i] = valid[i * stride] != 0 ? spare_[--found] : I{0};
-      }
-    } else {
-      source_->reader->read(spare_, count, contexts);
+  HWY_INLINE void end_run(I* values) {
+    if (!kContexts || !streamed()) return;
+    take_streamed();
+    I* at = values + run_.first * L::count();
+    for (int i = 0; i < run_.count; ++i, at += run_.stride * L::count()) {
+      const V predicted = L::load(predictions_ + std::int64_t{i} * L::count());
+      L::store(L::add(predicted, L::multiply(code(i), step_)), at);
     }
-    for (int i = 0; i < count; i += L::count()) {
-      L::store_some(L::add(L::load(predictions_ + i), L::multiply(L::load(codes + i), step_)),
-                    r_ + i, count - i);
+  }
+
+  // Codes of a run whose contexts are all there.
+  HWY_INLINE void take_streamed() {
+    constexpr int kPart = 64;
+    I codes[kPart];
+    std::uint8_t contexts[kPart];
+    const int lanes = L::count();
+    for (int l = 0; l < static_cast<int>(sources_.size()); ++l) {
+      codec::RansReader& reader = *source(run_.fine ? 1 : 0, l).reader;
+      for (int begin = 0; begin < run_.count; begin += kPart) {
+        const int end = begin + kPart < run_.count ? begin + kPart : run_.count;
+        int found = 0;
+        for (int i = begin; i < end; ++i) {
+          contexts[found] = contexts_[i * lanes + l];
+          found += has_code(i, l);
+        }
+        reader.read(codes, found, contexts);
+        found = 0;
+        for (int i = begin; i < end; ++i) {
+          const bool has = has_code(i, l);
+          codes_[i * lanes + l] = has ? codes[found] : I{0};
+          found += has;
+        }
+      }
     }
   }
 
  private:
-  // Codes of the valid points at their places, zeros between.
-  void spread_valid() {
-    const std::uint8_t* valid = work_.valid.data() + natural_.at(place_);
-    const std::int64_t stride = std::int64_t{2} << place_.level;
-    for (int i = 0; i < place_.count; ++i) {
-      spare_[i] = valid[i * stride] != 0 ? *source_->decoded++ : I{0};
-    }
-    codes_ = spare_;
+  CodeSource<I>& source(int part, int lane) const {
+    CellSource<I>& s = sources_[static_cast<std::size_t>(lane)];
+    return part == 1 ? s.fine : s.coarse;
   }
 
-  CellWorkspace<I>& work_;
-  NaturalArray natural_;
+  HWY_INLINE bool has_code(int i, int lane) const {
+    return !masked_ || valid_[(run_.first + i * run_.stride) * L::count() + lane] != 0;
+  }
+
+  HWY_INLINE void take_decoded() {
+    const int used = static_cast<int>(sources_.size());
+    const int part = run_.fine ? 1 : 0;
+    if (!masked_) {
+      const I* from[kMaxLanes];
+      for (int l = 0; l < used; ++l) {
+        from[l] = source(part, l).decoded;
+        source(part, l).decoded += run_.count;
+      }
+      transpose_rows(from, used, run_.count, codes_);
+      return;
+    }
+    for (int l = 0; l < used; ++l) {
+      const I*& from = source(part, l).decoded;
+      for (int i = 0; i < run_.count; ++i) {
+        codes_[i * L::count() + l] = has_code(i, l) ? *from++ : I{0};
+      }
+    }
+  }
+
   typename L::Step step_;
   bool masked_;
-  CodeSource<I>& coarse_;
-  CodeSource<I>& fine_;
-  I* spare_;
+  std::span<CellSource<I>> sources_;
+  const std::uint8_t* valid_;
+  I* codes_;
   I* predictions_;
-  CodeSource<I>* source_ = nullptr;
-  std::uint8_t base_ = 0;
-  RowPlace place_{};
-  bool buffered_ = false;
-  const I* codes_ = nullptr;
-  I* r_ = nullptr;
+  std::uint8_t* contexts_;
+  bool streamed_[2];
+  PointRun run_{};
 };
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)

@@ -95,7 +95,7 @@ class Attempt {
   // A masked anchor stands for the mean of its tile, or else for the anchor before it.
   std::vector<I> read_anchors() {
     std::vector<I> anchors(static_cast<std::size_t>(grid_.tile_count()));
-    CellWorkspace<I> work(grid_.active_count(), grid_.tile());
+    CellScratch<I> work(grid_.active_count(), grid_.tile());
     I last = 0;
     each_window(0, [&](Grid::Range chunks) {
       const Grid::Range tiles{grid_.chunks()[static_cast<std::size_t>(chunks.begin)].begin,
@@ -116,7 +116,7 @@ class Attempt {
     return anchors;
   }
 
-  I tile_mean(const Grid::Tile& tile, I otherwise, CellWorkspace<I>& work) const {
+  I tile_mean(const Grid::Tile& tile, I otherwise, CellScratch<I>& work) const {
     const NodeBlock block = owned_block(grid_, tile);
     rows_.read(block, work.input.data());
     rows_.read_valid(block, work.valid.data());
@@ -151,9 +151,9 @@ class Attempt {
           chooser = std::make_unique<PredictorChooser<I>>(grid_, design_.map.step, candidates);
         }
         const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunks.begin + i)];
-        for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-          result[static_cast<std::size_t>(t)] = chooser->choose(t, rows_);
-        }
+        chooser->choose(tiles.begin, rows_,
+                        std::span(result).subspan(static_cast<std::size_t>(tiles.begin),
+                                                  static_cast<std::size_t>(tiles.size())));
       });
     };
     each_window(1, run);

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "reduce/exact_rounding.hpp"
-#include "reduce/map_blocks.hpp"
+#include "reduce/map_rows.hpp"
 #include "reduce/value_bits.hpp"
 
 namespace tamis::reduce {
@@ -63,17 +63,6 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count) {
   return true;
 }
 
-void prefetch_block(const void* data, const NodeBlock& block, std::size_t bytes) {
-  constexpr std::int64_t kLine = 64;
-  const auto size = static_cast<std::int64_t>(bytes);
-  const std::int64_t step = std::max(kLine, block.stride[2] * size);
-  const std::int64_t length = ((block.count[2] - 1) * block.stride[2] + 1) * size;
-  block.each_row([&](std::int64_t first, std::int64_t) {
-    const char* row = static_cast<const char*>(data) + first * size;
-    for (std::int64_t at = 0; at < length; at += step) __builtin_prefetch(row + at);
-  });
-}
-
 bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
                      std::uint8_t* out) {
   if (bits == nullptr) return false;
@@ -104,55 +93,61 @@ bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& bl
   return true;
 }
 
-// Gathers the block into a dense array first, so that it can be quantised in vectors.
-template <typename T, typename I>
-bool FieldRows<T, I>::quantise_strided(const T* data, const NodeBlock& block,
-                                       std::int32_t* out) const {
-  static thread_local std::vector<T> dense;
-  NodeBlock copy = block;
-  copy.first = 0;
-  copy.stride[2] = 1;
-  copy.stride[1] = block.count[2];
-  copy.stride[0] = copy.stride[1] * block.count[1];
-  const auto size = static_cast<std::size_t>(copy.stride[0] * block.count[0]);
-  if (dense.size() < size) dense.resize(size);
-  T* to = dense.data();
-  block.each_row([&](std::int64_t first, std::int64_t) {
-    for (int i = 0; i < block.count[2]; ++i) *to++ = data[first + i * block.stride[2]];
-  });
-  return quantise_block(map_, dense.data(), copy, out);
-}
-
 template <typename T, typename I>
 void FieldRows<T, I>::read(const NodeBlock& block, I* out) const {
   const T* data = data_ - begin_;
-  if constexpr (sizeof(I) == 4) {
-    if (map_.is_affine()) {
-      if (block.stride[2] == 1) {
-        // Values without a lattice value are fill as a rule, and then any will do.
-        if (quantise_block(map_, data, block, out) || voids_ != nullptr) return;
-      } else if (quantise_strided(data, block, out) || voids_ != nullptr) {
-        return;
-      }
-    }
-  }
   block.each_row([&](std::int64_t first, std::int64_t natural) {
     map_.quantise(data + first, block.stride[2], block.count[2], out + natural);
   });
 }
 
 template <typename T, typename I>
-void FieldRows<T, I>::accept(const NodeBlock& block, const I* values) {
+void FieldRows<T, I>::read_run(const RowRun& run, I* out) const {
+  const T* data = data_ - begin_;
+  const std::int64_t stride = run.stride();
+  std::uint32_t slow = ~0U;
   if constexpr (sizeof(I) == 4) {
-    if (block.stride[2] == 1 && map_.is_affine() && error_scale_ == 0 &&
-        check_.kind == PointCheck::Kind::kAbsolute &&
-        check_block(map_, data_ - begin_, block, values, check_.bound)) {
-      return;
+    if (map_.is_affine()) {
+      ValueRows<const T> rows{{}, static_cast<int>(run.blocks.size()), run.count};
+      T dense[kMaxLanes * kRunNodes];
+      for (int b = 0; b < rows.used; ++b) {
+        const T* from = data + run.first(static_cast<std::size_t>(b));
+        rows.data[b] = from;
+        if (stride == 1) continue;
+        T* to = dense + b * kRunNodes;
+        for (int i = 0; i < run.count; ++i) to[i] = from[i * stride];
+        rows.data[b] = to;
+      }
+      slow = quantise_rows(map_, rows, out, kRunPitch);
     }
   }
-  block.each_row([&](std::int64_t first, std::int64_t natural) {
-    accept_row(first, block.stride[2], block.count[2], values + natural);
-  });
+  if (slow == 0) return;
+  for (std::size_t b = 0; b < run.blocks.size(); ++b) {
+    if ((slow >> b & 1U) == 0) continue;
+    map_.quantise(data + run.first(b), stride, run.count,
+                  out + static_cast<std::int64_t>(b) * kRunPitch);
+  }
+}
+
+template <typename T, typename I>
+void FieldRows<T, I>::accept_run(const RowRun& run, const I* values) {
+  std::uint32_t slow = ~0U;
+  if constexpr (sizeof(I) == 4) {
+    if (run.stride() == 1 && map_.is_affine() && error_scale_ == 0 &&
+        check_.kind == PointCheck::Kind::kAbsolute) {
+      ValueRows<const T> rows{{}, static_cast<int>(run.blocks.size()), run.count};
+      for (int b = 0; b < rows.used; ++b) {
+        rows.data[b] = data_ - begin_ + run.first(static_cast<std::size_t>(b));
+      }
+      slow = check_rows(map_, rows, values, kRunPitch, check_.bound);
+    }
+  }
+  if (slow == 0) return;
+  for (std::size_t b = 0; b < run.blocks.size(); ++b) {
+    if ((slow >> b & 1U) == 0) continue;
+    accept_row(run.first(b), run.stride(), run.count,
+               values + static_cast<std::int64_t>(b) * kRunPitch);
+  }
 }
 
 template <typename T, typename I>

@@ -33,9 +33,6 @@ bool row_holds(const PointCheck& check, const T* x, const T* r, int count);
 bool read_clear_bits(const BitMap* bits, std::int64_t shift, const NodeBlock& block,
                      std::uint8_t* out);
 
-/// Asks for the cache lines of a block of `bytes`-sized nodes.
-void prefetch_block(const void* data, const NodeBlock& block, std::size_t bytes);
-
 /// A point stored verbatim: its linear index and bits.
 struct Patch {
   std::int64_t index;
@@ -66,13 +63,11 @@ class FieldRows final : public LatticeRows<I> {
   }
 
   void read(const NodeBlock& block, I* out) const override;
+  void read_run(const RowRun& run, I* out) const override;
   bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
     return read_clear_bits(voids_, void_shift_, block, out);
   }
-  void prefetch(const NodeBlock& block) const override {
-    prefetch_block(data_ - begin_, block, sizeof(T));
-  }
-  void accept(const NodeBlock& block, const I* values) override;
+  void accept_run(const RowRun& run, const I* values) override;
 
   /// Patches found so far, in no particular order.
   std::vector<Patch> take_patches() { return std::move(patches_); }
@@ -81,7 +76,6 @@ class FieldRows final : public LatticeRows<I> {
   bool over_limit() const { return static_cast<std::int64_t>(patches_.size()) > patch_limit_; }
 
  private:
-  bool quantise_strided(const T* data, const NodeBlock& block, std::int32_t* out) const;
   void accept_row(std::int64_t first, std::int64_t stride, int count, const I* values);
   void add_errors(const T* x, const T* r, std::int64_t begin, std::int64_t stride, int count);
 
@@ -111,14 +105,21 @@ class ArrayRows final : public LatticeRows<I> {
       }
     });
   }
-  bool read_valid(const NodeBlock&, std::uint8_t*) const override { return false; }
-  void accept(const NodeBlock& block, const I* values) override {
-    if (output_ == nullptr) return;
-    block.each_row([&](std::int64_t first, std::int64_t natural) {
-      for (int i = 0; i < block.count[2]; ++i) {
-        (*output_)[static_cast<std::size_t>(first + i * block.stride[2])] = values[natural + i];
+  void read_run(const RowRun& run, I* out) const override {
+    for (std::size_t b = 0; b < run.blocks.size(); ++b, out += kRunPitch) {
+      for (int i = 0; i < run.count; ++i) {
+        out[i] = (*input_)[static_cast<std::size_t>(run.first(b) + i * run.stride())];
       }
-    });
+    }
+  }
+  bool read_valid(const NodeBlock&, std::uint8_t*) const override { return false; }
+  void accept_run(const RowRun& run, const I* values) override {
+    if (output_ == nullptr) return;
+    for (std::size_t b = 0; b < run.blocks.size(); ++b, values += kRunPitch) {
+      for (int i = 0; i < run.count; ++i) {
+        (*output_)[static_cast<std::size_t>(run.first(b) + i * run.stride())] = values[i];
+      }
+    }
   }
 
  private:

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace tamis::reduce {
 
@@ -158,32 +157,18 @@ int Skeleton<I>::span(int k) const {
   return static_cast<int>(std::min<std::int64_t>(nodes, grid_->tile())) - 1;
 }
 
-namespace {
-
-// Rows are a little shorter than a tile: two copies of fixed size that overlap beat a loop.
 template <typename I>
-void copy_row(const I* from, int count, I* to) {
-  constexpr int kPart = 8;
-  if (count < kPart || count > 2 * kPart) {
-    std::copy_n(from, count, to);
-    return;
-  }
-  std::memcpy(to, from, kPart * sizeof(I));
-  std::memcpy(to + count - kPart, from + count - kPart, kPart * sizeof(I));
-}
-
-}  // namespace
-
-template <typename I>
-void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>& values) const {
+void Skeleton<I>::read_boundary(std::span<const Grid::Tile> tiles, int mask, I* values,
+                                int lanes) const {
   const int side = grid_->tile();
   std::int64_t natural[kMaxCellRank] = {};
-  std::int64_t stride = 1;
+  std::int64_t stride = lanes;
   for (int k = grid_->active_count() - 1; k >= 0; --k) {
     if ((mask >> k & 1) == 0) continue;
     natural[k] = stride;
     stride *= side + 1;
   }
+  const Grid::Tile& any = tiles.front();
   // Free axes of the bounding cell are a proper subset of ours; the others sit at 0 or at the far
   // side, which the upper neighbour owns.
   for (int free = (mask - 1) & mask;; free = (free - 1) & mask) {
@@ -194,33 +179,35 @@ void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>
       axes[0] = axes[1];
       axes[1] = k;
     }
-    const auto open = [&](int k) { return k < 0 ? 1 : std::min(tile.nodes[k], side) - 1; };
+    const auto open = [&](int k) { return k < 0 ? 1 : std::min(any.nodes[k], side) - 1; };
     const int outer = open(axes[0]);
     const int inner = open(axes[1]);
     const int pitch = axes[1] >= 0 ? span(axes[1]) : 0;
+    const std::int64_t steps[2] = {axes[0] >= 0 ? natural[axes[0]] : 0,
+                                   axes[1] >= 0 ? natural[axes[1]] : 0};
     for (int far = fixed;; far = (far - 1) & fixed) {
-      std::int64_t owner = tile.index;
+      std::int64_t beyond[kMaxLanes] = {};
       std::int64_t at = 0;
       bool exists = true;
       for (int k = 0; k < grid_->active_count(); ++k) {
         if (far >> k & 1) {
-          exists = exists && tile.neighbour[k] != 0;
-          owner += tile.neighbour[k];
+          exists = exists && any.neighbour[k] != 0;
+          for (std::size_t l = 0; l < tiles.size(); ++l) beyond[l] += tiles[l].neighbour[k];
           at += side * natural[k];
         } else if (free >> k & 1) {
           at += natural[k];
         }
       }
       if (exists) {
-        const I* from = cell(owner, free);
+        const I* from[kMaxLanes];
+        for (std::size_t l = 0; l < tiles.size(); ++l) {
+          from[l] = cell(tiles[l].index + beyond[l], free);
+        }
         for (int i = 0; i < outer; ++i) {
-          I* to = values.data() + at + (axes[0] >= 0 ? i * natural[axes[0]] : 0);
-          const I* row = from + std::int64_t{i} * pitch;
-          const std::int64_t step = axes[1] >= 0 ? natural[axes[1]] : 0;
-          if (step == 1) {
-            copy_row(row, inner, to);
-          } else {
-            for (int j = 0; j < inner; ++j) to[j * step] = row[j];
+          I* to = values + at + i * steps[0];
+          for (int j = 0; j < inner; ++j, to += steps[1]) {
+            const std::int64_t element = std::int64_t{i} * pitch + j;
+            for (std::size_t l = 0; l < tiles.size(); ++l) to[l] = from[l][element];
           }
         }
       }
@@ -231,16 +218,20 @@ void Skeleton<I>::read_boundary(const Grid::Tile& tile, int mask, std::vector<I>
 }
 
 template <typename I>
-void Skeleton<I>::store(const Grid::Tile& tile, int mask, const std::vector<I>& values) {
-  const CellShape shape = grid_->cell_shape(tile, mask);
-  const int side = grid_->tile();
-  I* to = cell(tile.index, mask);
+void Skeleton<I>::store(std::span<const Grid::Tile> tiles, int mask, const I* values, int lanes) {
+  const CellShape shape = grid_->cell_shape(tiles.front(), mask);
+  const std::int64_t side = grid_->tile() + 1;
+  I* to[kMaxLanes];
+  for (std::size_t l = 0; l < tiles.size(); ++l) to[l] = cell(tiles[l].index, mask);
   const int outer = shape.rank == 2 ? shape.open(0) : 1;
   const int inner = shape.open(shape.rank - 1);
   const int pitch = span(std::bit_width(static_cast<unsigned>(mask)) - 1);
   for (int i = 0; i < outer; ++i) {
-    const I* from = values.data() + (shape.rank == 2 ? std::int64_t{i + 1} * (side + 1) : 0) + 1;
-    std::copy_n(from, std::max(inner, 0), to + std::int64_t{i} * pitch);
+    const I* from = values + ((shape.rank == 2 ? (i + 1) * side : 0) + 1) * lanes;
+    for (int j = 0; j < inner; ++j, from += lanes) {
+      const std::int64_t element = std::int64_t{i} * pitch + j;
+      for (std::size_t l = 0; l < tiles.size(); ++l) to[l][element] = from[l];
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "reduce/cell.hpp"
@@ -125,10 +126,11 @@ class Skeleton {
     return values_.data() + tile * per_tile_ + offset_[mask];
   }
 
-  /// Writes the boundary of a cell into natural arrays of (tile side + 1)^rank values.
-  void read_boundary(const Grid::Tile& tile, int mask, std::vector<I>& values) const;
-  /// Stores the open points of a cell (not the full one).
-  void store(const Grid::Tile& tile, int mask, const std::vector<I>& values);
+  /// Writes the boundaries of cells of one shape into natural arrays of (tile side + 1)^rank nodes,
+  /// cell l at [node * lanes + l].
+  void read_boundary(std::span<const Grid::Tile> tiles, int mask, I* values, int lanes) const;
+  /// Stores their open points (not of full cells).
+  void store(std::span<const Grid::Tile> tiles, int mask, const I* values, int lanes);
 
   std::int64_t size_bytes() const { return static_cast<std::int64_t>(values_.size() * sizeof(I)); }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reduce/grid.hpp"
+#include "reduce/void_fill.hpp"
 #include "tamis/reduce.hpp"
 
 namespace tamis::reduce {
@@ -42,21 +43,82 @@ NodeBlock owned_block(const Grid& grid, const Grid::Tile& tile);
 /// The same with its far faces.
 NodeBlock closed_block(const Grid& grid, const Grid::Tile& tile);
 
-/// Blocks of nodes, called from several threads at a time for different blocks. `out` and `values`
-/// are natural arrays.
+/// One piece of a row in each of several blocks of the same size: nodes begin .. begin + count - 1
+/// of row (plane, line).
+struct RowRun {
+  std::span<const NodeBlock> blocks;
+  int plane = 0;
+  int line = 0;
+  int begin = 0;
+  int count = 0;
+
+  std::int64_t stride() const { return blocks[0].stride[2]; }
+  /// Linear index of the first node in block b.
+  std::int64_t first(std::size_t b) const {
+    const NodeBlock& block = blocks[b];
+    return block.first + plane * block.stride[0] + line * block.stride[1] + begin * stride();
+  }
+};
+
+/// Most nodes of a run, and the distance of its rows in memory, with room for vectors behind each.
+inline constexpr int kRunNodes = 64;
+inline constexpr int kRunPitch = kRunNodes + kRowSlack;
+
+/// The rows of a run in memory.
+template <typename I>
+class RunBuffer {
+ public:
+  RunBuffer() : data_(static_cast<std::size_t>(kMaxLanes * kRunPitch)) {
+    for (int l = 0; l < kMaxLanes; ++l) rows_[l] = data_.data() + l * kRunPitch;
+  }
+  I* data() { return data_.data(); }
+  I* const* rows() const { return rows_; }
+
+ private:
+  std::vector<I> data_;
+  I* rows_[kMaxLanes];
+};
+
+/// fn(run, natural index) for all nodes of equal blocks, piece by piece.
+template <typename Fn>
+void each_run(std::span<const NodeBlock> blocks, const Fn& fn) {
+  const NodeBlock& block = blocks[0];
+  for (int z = 0; z < block.count[0]; ++z) {
+    for (int y = 0; y < block.count[1]; ++y) {
+      const std::int64_t row =
+          block.natural + z * block.natural_stride[0] + y * block.natural_stride[1];
+      for (int x = 0; x < block.count[2]; x += kRunNodes) {
+        fn(RowRun{blocks, z, y, x, std::min(kRunNodes, block.count[2] - x)}, row + x);
+      }
+    }
+  }
+}
+
+/// Nodes of a field, called from several threads at a time for different ones. `out` and `values`
+/// of blocks are natural arrays; those of runs have a row of kRunPitch elements for each block.
 template <typename I>
 class LatticeRows {
  public:
   virtual ~LatticeRows() = default;
   /// Lattice values to encode.
   virtual void read(const NodeBlock& block, I* out) const = 0;
+  virtual void read_run(const RowRun& run, I* out) const = 0;
   /// Which nodes have codes (1) and which are masked (0); returns false when all have and `out` was
   /// left alone.
   virtual bool read_valid(const NodeBlock& block, std::uint8_t* out) const = 0;
-  /// The block will be needed soon.
-  virtual void prefetch(const NodeBlock&) const {}
   /// What the decoder will see.
-  virtual void accept(const NodeBlock& block, const I* values) = 0;
+  virtual void accept_run(const RowRun& run, const I* values) = 0;
+};
+
+/// Natural arrays of one cell, and what fills its voids.
+template <typename I>
+struct CellScratch {
+  CellScratch(int max_rank, int tile);
+
+  std::vector<I> input;             // lattice values
+  std::vector<I> values;            // boundary
+  std::vector<std::uint8_t> valid;  // 1 where a code exists
+  VoidFiller filler;
 };
 
 /// Rows of the slowest axis that are needed next; called before the rows are read.
@@ -119,10 +181,10 @@ void give_coarse_codes(const CellShape& shape, Predictor predictor,
 /// Replaces masked values of `input` by a smooth continuation of the valid ones and the boundary,
 /// whose `valid` it sets.
 template <typename I>
-void fill_voids(const CellShape& shape, CellWorkspace<I>& work);
+void fill_voids(const CellShape& shape, CellScratch<I>& scratch);
 
 /// Open points of a cell that have codes: all, or those of the coarse levels.
-template <typename I>
-std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only);
+std::int64_t count_valid(const CellShape& shape, const std::vector<std::uint8_t>& valid,
+                         bool coarse_only);
 
 }  // namespace tamis::reduce

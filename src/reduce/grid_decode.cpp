@@ -1,12 +1,12 @@
 // Decoder of one grid. Which bundles of which rank are needed follows from the wanted tiles: a cell
 // needs the cells that bound it, which the tile itself and its upper neighbours own.
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <string>
 
 #include "codec/bit_stream.hpp"
 #include "core/threads.hpp"
+#include "reduce/chunk_layout.hpp"
 #include "reduce/grid_codec.hpp"
 #include "reduce/stream_blob.hpp"
 #include "tamis/error.hpp"
@@ -84,11 +84,14 @@ class GridDecoder {
  private:
   struct Worker {
     explicit Worker(const Grid& grid)
-        : work(grid.active_count(), grid.tile()), readers(2, codec::RansReader(model, {})) {}
-    CellWorkspace<I> work;
-    codec::RansModel model;  // what an unused reader points to
-    std::vector<codec::RansReader> readers;
-    std::vector<I> buffers[2];
+        : batch(grid.active_count(), grid.tile()),
+          valid(CellScratch<I>(grid.active_count(), grid.tile()).valid) {}
+    ChunkLayout layout;
+    CellBatch<I> batch;
+    std::vector<std::uint8_t> valid;
+    RunBuffer<I> run;
+    std::vector<I> codes[2];
+    std::vector<codec::RansReader> readers[2];  // of each bundle, where codes are streamed
   };
 
   Worker& worker(int index) {
@@ -137,138 +140,115 @@ class GridDecoder {
     return false;
   }
 
-  bool lorenzo(std::int64_t tile) const {
-    return predictors_[static_cast<std::size_t>(tile)] == Predictor::kLorenzo;
-  }
-
-  // Codes of a cell in the coarse and the fine part.
-  struct CellCodes {
-    std::int64_t coarse = 0;
-    std::int64_t fine = 0;
-  };
-
-  bool load_cell_valid(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) const {
-    if (!rows_.read_valid(open_block(grid_, tile, mask), work.valid.data())) return false;
-    give_coarse_codes(grid_.cell_shape(tile, mask),
-                      predictors_[static_cast<std::size_t>(tile.index)], work.valid);
-    return true;
-  }
-
-  CellCodes count_codes(const Grid::Tile& tile, int mask, CellWorkspace<I>& work, bool& masked) {
-    const CellShape shape = grid_.cell_shape(tile, mask);
-    CellCodes codes;
-    masked = false;
-    if (shape.open_count() == 0) return codes;
-    masked = load_cell_valid(tile, mask, work);
-    const std::int64_t all = masked ? count_valid(shape, work, false) : shape.open_count();
-    if (!lorenzo(tile.index)) {
-      codes.coarse =
-          masked ? count_valid(shape, work, true) : shape.open_count() - shape.fine_count();
-    }
-    codes.fine = all - codes.coarse;
-    return codes;
-  }
-
-  template <typename Fn>
-  void each_cell(const Grid::Tile& tile, int rank, const Fn& fn) const {
-    for (int mask = 1; mask <= grid_.full_mask(); ++mask) {
-      if (std::popcount(static_cast<unsigned>(mask)) == rank) fn(tile, mask);
-    }
-  }
-
   void decode_chunk(std::int64_t chunk, int rank, int worker_index) {
     Worker& w = worker(worker_index);
     const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunk)];
     const bool interior = rank == grid_.active_count();
-    const StreamBlob<I> first(how_.blob(chunk, rank), Grid::bundles_in(tiles));
     const bool skip_fine = interior && how_.coarse_only && !any_lorenzo(tiles);
-    const StreamBlob<I> second(
-        interior && !skip_fine ? how_.blob(chunk, rank + 1) : std::span<const std::byte>(),
-        Grid::bundles_in(tiles));
+    const int streams = interior && !skip_fine ? 2 : 1;
+    w.layout.plan(grid_, tiles, rank, predictors_, rows_, w.valid,
+                  [&](std::int64_t t) { return tile_needed(t, rank); });
+    if (!how_.wanted.empty()) {
+      for (CellJob& job : w.layout.jobs()) {
+        job.wanted = how_.wanted[static_cast<std::size_t>(job.tile.index)];
+      }
+    }
+    std::vector<StreamBlob<I>> blobs;
+    for (int s = 0; s < streams; ++s) {
+      blobs.emplace_back(how_.blob(chunk, rank + s), Grid::bundles_in(tiles));
+    }
+    bool streamed = false;
+    for (int s = 0; s < streams; ++s) {
+      open_stream(blobs[static_cast<std::size_t>(s)], s, tiles, rank, w);
+      streamed = streamed || !w.readers[s].empty();
+    }
+    if (skip_fine) w.readers[1].clear();
+    w.layout.each_group(w.batch.lanes(), streamed, [&](std::span<const CellJob* const> group) {
+      decode_group(group, interior, skip_fine, w);
+    });
+    for (int s = 0; s < streams; ++s) {
+      for (const codec::RansReader& reader : w.readers[s]) reader.expect_end();
+    }
+  }
+
+  // Decodes the needed bundles of a stream, or gets their decoders ready.
+  void open_stream(const StreamBlob<I>& blob, int stream, const Grid::Range& tiles, int rank,
+                   Worker& w) const {
+    w.readers[stream].clear();
+    std::vector<I>& codes = w.codes[stream];
+    const auto room = static_cast<std::size_t>(w.layout.size(stream) + kRowSlack);
+    if (!blob.streamed() && codes.size() < room) codes.resize(room);
     for (std::int64_t b = 0; b < Grid::bundles_in(tiles); ++b) {
-      const std::int64_t begin = tiles.begin + b * kBundleTiles;
-      if (!tile_needed(begin, rank)) continue;
-      decode_bundle({begin, std::min(tiles.end, begin + kBundleTiles)}, b, rank, skip_fine, first,
-                    second, w);
+      const auto bundle = static_cast<int>(b);
+      const Grid::Range range = w.layout.bundle(stream, bundle);
+      const bool needed = tile_needed(tiles.begin + b * kBundleTiles, rank);
+      if (blob.streamed()) {
+        w.readers[stream].push_back(blob.reader(bundle, needed));
+      } else if (needed) {
+        blob.decode(bundle, range.size(), codes.data() + range.begin);
+      }
     }
   }
 
   bool any_lorenzo(const Grid::Range& tiles) const {
-    for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-      if (lorenzo(t)) return true;
-    }
-    return false;
+    const auto first = predictors_.begin();
+    return std::find(first + tiles.begin, first + tiles.end, Predictor::kLorenzo) !=
+           first + tiles.end;
   }
 
-  void decode_bundle(const Grid::Range& tiles, std::int64_t bundle, int rank, bool skip_fine,
-                     const StreamBlob<I>& first, const StreamBlob<I>& second, Worker& w) {
-    const bool interior = rank == grid_.active_count();
-    CellCodes total;
-    for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-      each_cell(grid_.tile_at(t), rank, [&](const Grid::Tile& tile, int mask) {
-        bool masked;
-        const CellCodes codes = count_codes(tile, mask, w.work, masked);
-        total.coarse += codes.coarse;
-        total.fine += codes.fine;
-      });
+  void decode_group(std::span<const CellJob* const> group, bool interior, bool skip_fine,
+                    Worker& w) {
+    const CellJob& any = *group.front();
+    const int used = static_cast<int>(group.size());
+    const int lanes = w.batch.lanes();
+    I* values = w.batch.values();
+    Grid::Tile tiles[kMaxLanes];
+    NodeBlock blocks[kMaxLanes];
+    CellSource<I> sources[kMaxLanes];
+    for (int l = 0; l < used; ++l) {
+      const CellJob& job = *group[static_cast<std::size_t>(l)];
+      tiles[l] = job.tile;
+      blocks[l] = owned_block(grid_, job.tile);
+      sources[l].coarse = source(job, 0, job.coarse_at, w);
+      sources[l].fine =
+          skip_fine ? sources[l].coarse : source(job, interior ? 1 : 0, job.fine_at, w);
+      if (any.masked) load_valid(job, l, w);
     }
+    const std::span<const Grid::Tile> all(tiles, group.size());
+    skeleton_.read_boundary(all, any.mask, values, lanes);
+    CodingOptions options;
+    options.masked = any.masked;
+    options.coarse_only = skip_fine;
+    decode_cells<I>(w.batch, any.shape, grid_.cell_rule(any.predictor, how_.step, any.mask),
+                    options, std::span(sources, group.size()));
     if (!interior) {
-      const std::int64_t count = total.coarse + total.fine;
-      CodeSource<I> source = first.open(bundle, count, w.buffers[0], w.readers[0]);
-      for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-        each_cell(grid_.tile_at(t), rank, [&](const Grid::Tile& tile, int mask) {
-          decode_skeleton(tile, mask, source, w);
-        });
+      skeleton_.store(all, any.mask, values, lanes);
+    } else if (any.wanted) {
+      each_run(std::span<const NodeBlock>(blocks, group.size()),
+               [&](const RowRun& run, std::int64_t natural) {
+                 lanes_to_rows<I>(values + natural * lanes, used, run.count, w.run.rows());
+                 rows_.accept_run(run, w.run.data());
+               });
+    }
+  }
+
+  CodeSource<I> source(const CellJob& job, int stream, std::int64_t at, Worker& w) const {
+    if (!w.readers[stream].empty()) {
+      return {nullptr, &w.readers[stream][static_cast<std::size_t>(job.bundle)]};
+    }
+    return {w.codes[stream].data() + at, nullptr};
+  }
+
+  void load_valid(const CellJob& job, int lane, Worker& w) const {
+    const NodeBlock block = open_block(grid_, job.tile, job.mask);
+    rows_.read_valid(block, w.valid.data());
+    give_coarse_codes(job.shape, job.predictor, w.valid);
+    const int lanes = w.batch.lanes();
+    block.each_row([&](std::int64_t, std::int64_t natural) {
+      for (int i = 0; i < block.count[2]; ++i, ++natural) {
+        w.batch.valid()[natural * lanes + lane] = w.valid[static_cast<std::size_t>(natural)];
       }
-      first.finish(source, count, w.buffers[0]);
-      return;
-    }
-    CodeSource<I> coarse = first.open(bundle, total.coarse, w.buffers[0], w.readers[0]);
-    CodeSource<I> fine;
-    if (!skip_fine) fine = second.open(bundle, total.fine, w.buffers[1], w.readers[1]);
-    for (std::int64_t t = tiles.begin; t < tiles.end; ++t) {
-      decode_interior(grid_.tile_at(t), skip_fine, coarse, fine, w);
-    }
-    first.finish(coarse, total.coarse, w.buffers[0]);
-    if (!skip_fine) second.finish(fine, total.fine, w.buffers[1]);
-  }
-
-  // The coarse codes of a skeleton cell precede its fine ones in the same stream.
-  void decode_skeleton(const Grid::Tile& tile, int mask, CodeSource<I>& source, Worker& w) {
-    const CellShape shape = grid_.cell_shape(tile, mask);
-    bool masked;
-    const CellCodes codes = count_codes(tile, mask, w.work, masked);
-    if (shape.open_count() == 0) return;
-    skeleton_.read_boundary(tile, mask, w.work.values);
-    const CellRule rule =
-        grid_.cell_rule(predictors_[static_cast<std::size_t>(tile.index)], how_.step, mask);
-    if (source.decoded != nullptr) {
-      CodeSource<I> coarse = source;
-      CodeSource<I> fine = source;
-      fine.decoded += codes.coarse;
-      decode_cell(w.work, shape, rule, masked, false, coarse, fine);
-      source.decoded += codes.coarse + codes.fine;
-    } else {
-      decode_cell(w.work, shape, rule, masked, false, source, source);
-    }
-    skeleton_.store(tile, mask, w.work.values);
-  }
-
-  void decode_interior(const Grid::Tile& tile, bool skip_fine, CodeSource<I>& coarse,
-                       CodeSource<I>& fine, Worker& w) {
-    const int mask = grid_.full_mask();
-    const CellShape shape = grid_.cell_shape(tile, mask);
-    rows_.prefetch(owned_block(grid_, tile));
-    skeleton_.read_boundary(tile, mask, w.work.values);
-    if (shape.open_count() > 0) {
-      const bool masked = load_cell_valid(tile, mask, w.work);
-      const CellRule rule =
-          grid_.cell_rule(predictors_[static_cast<std::size_t>(tile.index)], how_.step, mask);
-      decode_cell(w.work, shape, rule, masked, skip_fine, coarse, fine);
-    }
-    if (how_.wanted.empty() || how_.wanted[static_cast<std::size_t>(tile.index)]) {
-      rows_.accept(owned_block(grid_, tile), w.work.values.data());
-    }
+    });
   }
 
   const Grid& grid_;

@@ -1,11 +1,11 @@
 // Encoder of one grid: cells by rising rank, so that every boundary is reconstructed before what it
 // bounds; within a rank all chunks are independent.
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "codec/bit_stream.hpp"
 #include "core/threads.hpp"
+#include "reduce/chunk_layout.hpp"
 #include "reduce/grid_codec.hpp"
 #include "reduce/stream_blob.hpp"
 
@@ -51,24 +51,15 @@ class GridEncoder {
   void encode_chunk(std::int64_t chunk, int rank, int worker, std::vector<std::byte>* blobs) {
     Worker& w = this->worker(worker);
     const bool interior = rank == grid_.active_count();
-    for (auto& stream : w.streams) {
-      stream.count = 0;
-      stream.bundle_ends.clear();
+    w.layout.plan(grid_, grid_.chunks()[static_cast<std::size_t>(chunk)], rank, predictors_, rows_,
+                  w.scratch.valid, [](std::int64_t) { return true; });
+    for (int s = 0; s < 2; ++s) {
+      w.streams[s].resize(w.layout.size(s), with_contexts_);
+      w.streams[s].bundle_ends = w.layout.bundle_ends(s);
     }
-    const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunk)];
-    for (std::int64_t first = tiles.begin; first < tiles.end; first += kBundleTiles) {
-      for (std::int64_t t = first; t < std::min(tiles.end, first + kBundleTiles); ++t) {
-        const Grid::Tile tile = grid_.tile_at(t);
-        if (interior) {
-          if (t + 1 < tiles.end) rows_.prefetch(owned_block(grid_, grid_.tile_at(t + 1)));
-          encode_interior(tile, w);
-        } else {
-          if (t + 1 < tiles.end) prefetch_skeleton(grid_.tile_at(t + 1), rank);
-          encode_skeleton(tile, rank, w);
-        }
-      }
-      for (auto& stream : w.streams) stream.bundle_ends.push_back(stream.count);
-    }
+    w.layout.each_group(w.batch.lanes(), false, [&](std::span<const CellJob* const> group) {
+      encode_group(group, interior, w);
+    });
     blobs[0] = encode_stream(how_.mode, w.streams[0]);
     if (interior) blobs[1] = encode_stream(how_.mode, w.streams[1]);
   }
@@ -77,8 +68,12 @@ class GridEncoder {
 
  private:
   struct Worker {
-    explicit Worker(const Grid& grid) : work(grid.active_count(), grid.tile()) {}
-    CellWorkspace<I> work;
+    explicit Worker(const Grid& grid)
+        : batch(grid.active_count(), grid.tile()), scratch(grid.active_count(), grid.tile()) {}
+    ChunkLayout layout;
+    CellBatch<I> batch;
+    CellScratch<I> scratch;
+    RunBuffer<I> run;
     StreamCodes<I> streams[2];
   };
 
@@ -88,69 +83,76 @@ class GridEncoder {
     return *slot;
   }
 
-  bool load(const Grid::Tile& tile, int mask, CellWorkspace<I>& work) {
-    skeleton_.read_boundary(tile, mask, work.values);
-    const NodeBlock block = open_block(grid_, tile, mask);
-    rows_.read(block, work.input.data());
-    if (!rows_.read_valid(block, work.valid.data())) return false;
-    const CellShape shape = grid_.cell_shape(tile, mask);
-    fill_voids(shape, work);
-    give_coarse_codes(shape, predictors_[static_cast<std::size_t>(tile.index)], work.valid);
-    return true;
+  void encode_group(std::span<const CellJob* const> group, bool interior, Worker& w) {
+    const CellJob& any = *group.front();
+    const int used = static_cast<int>(group.size());
+    const int lanes = w.batch.lanes();
+    I* values = w.batch.values();
+    Grid::Tile tiles[kMaxLanes];
+    NodeBlock blocks[kMaxLanes];
+    CodeSink<I> sinks[kMaxLanes];
+    for (int l = 0; l < used; ++l) {
+      tiles[l] = group[static_cast<std::size_t>(l)]->tile;
+      blocks[l] = open_block(grid_, tiles[l], any.mask);
+      sinks[l] = sink(*group[static_cast<std::size_t>(l)], interior, w);
+    }
+    const std::span<const Grid::Tile> all(tiles, group.size());
+    skeleton_.read_boundary(all, any.mask, values, lanes);
+    if (any.masked) {
+      for (int l = 0; l < used; ++l) load_masked(*group[static_cast<std::size_t>(l)], l, w);
+    } else if (any.shape.open_count() > 0) {
+      each_run(std::span<const NodeBlock>(blocks, group.size()),
+               [&](const RowRun& run, std::int64_t natural) {
+                 rows_.read_run(run, w.run.data());
+                 rows_to_lanes<I>(w.run.rows(), used, run.count, values + natural * lanes);
+               });
+    }
+    CodingOptions options;
+    options.masked = any.masked;
+    options.contexts = with_contexts_;
+    encode_cells<I>(w.batch, any.shape, grid_.cell_rule(any.predictor, how_.step, any.mask),
+                    options, std::span(sinks, group.size()));
+    if (!interior) {
+      skeleton_.store(all, any.mask, values, lanes);
+      return;
+    }
+    for (int l = 0; l < used; ++l) blocks[l] = owned_block(grid_, tiles[l]);
+    each_run(std::span<const NodeBlock>(blocks, group.size()),
+             [&](const RowRun& run, std::int64_t natural) {
+               lanes_to_rows<I>(values + natural * lanes, used, run.count, w.run.rows());
+               rows_.accept_run(run, w.run.data());
+             });
   }
 
-  CodeSink<I> sink(StreamCodes<I>& coarse, StreamCodes<I>& fine, std::int64_t fine_offset) const {
+  CodeSink<I> sink(const CellJob& job, bool interior, Worker& w) const {
+    StreamCodes<I>& coarse = w.streams[0];
+    StreamCodes<I>& fine = w.streams[interior ? 1 : 0];
     CodeSink<I> s;
-    s.coarse = coarse.codes.data() + coarse.count;
-    s.fine = fine.codes.data() + fine.count + fine_offset;
+    s.coarse = coarse.codes.data() + job.coarse_at;
+    s.fine = fine.codes.data() + job.fine_at;
     if (with_contexts_) {
-      s.coarse_context = coarse.contexts.data() + coarse.count;
-      s.fine_context = fine.contexts.data() + fine.count + fine_offset;
+      s.coarse_context = coarse.contexts.data() + job.coarse_at;
+      s.fine_context = fine.contexts.data() + job.fine_at;
     }
     return s;
   }
 
-  void encode_interior(const Grid::Tile& tile, Worker& w) {
-    const int mask = grid_.full_mask();
-    const CellShape shape = grid_.cell_shape(tile, mask);
-    const Predictor predictor = predictors_[static_cast<std::size_t>(tile.index)];
-    const std::int64_t room = shape.open_count();
-    const bool masked = load(tile, mask, w.work);
-    if (room > 0) {
-      for (auto& stream : w.streams) stream.reserve(room, with_contexts_);
-      CodeSink<I> s = sink(w.streams[0], w.streams[1], 0);
-      encode_cell(w.work, shape, grid_.cell_rule(predictor, how_.step, mask), masked, s);
-      w.streams[0].count = s.coarse - w.streams[0].codes.data();
-      w.streams[1].count = s.fine - w.streams[1].codes.data();
-    }
-    rows_.accept(owned_block(grid_, tile), w.work.values.data());
-  }
-
-  void prefetch_skeleton(const Grid::Tile& tile, int rank) const {
-    for (int mask = 1; mask < grid_.full_mask(); ++mask) {
-      if (std::popcount(static_cast<unsigned>(mask)) == rank) {
-        rows_.prefetch(open_block(grid_, tile, mask));
+  // Voids are filled in one cell at a time.
+  void load_masked(const CellJob& job, int lane, Worker& w) {
+    CellScratch<I>& scratch = w.scratch;
+    skeleton_.read_boundary({&job.tile, 1}, job.mask, scratch.values.data(), 1);
+    const NodeBlock block = open_block(grid_, job.tile, job.mask);
+    rows_.read(block, scratch.input.data());
+    rows_.read_valid(block, scratch.valid.data());
+    fill_voids(job.shape, scratch);
+    give_coarse_codes(job.shape, job.predictor, scratch.valid);
+    const int lanes = w.batch.lanes();
+    block.each_row([&](std::int64_t, std::int64_t natural) {
+      for (int i = 0; i < block.count[2]; ++i, ++natural) {
+        w.batch.values()[natural * lanes + lane] = scratch.input[static_cast<std::size_t>(natural)];
+        w.batch.valid()[natural * lanes + lane] = scratch.valid[static_cast<std::size_t>(natural)];
       }
-    }
-  }
-
-  void encode_skeleton(const Grid::Tile& tile, int rank, Worker& w) {
-    StreamCodes<I>& stream = w.streams[0];
-    const Predictor predictor = predictors_[static_cast<std::size_t>(tile.index)];
-    for (int mask = 1; mask < grid_.full_mask(); ++mask) {
-      if (std::popcount(static_cast<unsigned>(mask)) != rank) continue;
-      const CellShape shape = grid_.cell_shape(tile, mask);
-      if (shape.open_count() == 0) continue;
-      const bool masked = load(tile, mask, w.work);
-      stream.reserve(shape.open_count(), with_contexts_);
-      const bool lorenzo = predictor == Predictor::kLorenzo;
-      std::int64_t coarse = lorenzo ? 0 : shape.open_count() - shape.fine_count();
-      if (masked && !lorenzo) coarse = count_valid(shape, w.work, /*coarse_only=*/true);
-      CodeSink<I> s = sink(stream, stream, coarse);
-      encode_cell(w.work, shape, grid_.cell_rule(predictor, how_.step, mask), masked, s);
-      stream.count = s.fine - stream.codes.data();
-      skeleton_.store(tile, mask, w.work.values);
-    }
+    });
   }
 
   const Grid& grid_;

@@ -92,7 +92,17 @@ void give_coarse_codes(const CellShape& shape, Predictor predictor,
 }
 
 template <typename I>
-void fill_voids(const CellShape& shape, CellWorkspace<I>& work) {
+CellScratch<I>::CellScratch(int max_rank, int tile) {
+  std::size_t size = 1;
+  for (int k = 0; k < max_rank; ++k) size *= static_cast<std::size_t>(tile + 1);
+  size += kRowSlack;
+  input.resize(size);
+  values.resize(size);
+  valid.resize(size);
+}
+
+template <typename I>
+void fill_voids(const CellShape& shape, CellScratch<I>& work) {
   int nodes[3];
   shape.aligned_nodes(nodes);
   // The boundary is known; `valid` has said so far only what open points are.
@@ -121,8 +131,8 @@ void fill_voids(const CellShape& shape, CellWorkspace<I>& work) {
   work.filler.fill(work.input.data(), work.valid.data(), nodes, shape.tile + 1);
 }
 
-template <typename I>
-std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, bool coarse_only) {
+std::int64_t count_valid(const CellShape& shape, const std::vector<std::uint8_t>& valid,
+                         bool coarse_only) {
   const std::int64_t side = shape.tile + 1;
   const int step = coarse_only ? 2 : 1;
   int end[3] = {1, 1, 1};
@@ -134,16 +144,16 @@ std::int64_t count_valid(const CellShape& shape, const CellWorkspace<I>& work, b
   std::int64_t count = 0;
   for (int z = begin[0]; z < end[0]; z += step) {
     for (int y = begin[1]; y < end[1]; y += step) {
-      const std::uint8_t* row = work.valid.data() + (z * side + y) * side;
+      const std::uint8_t* row = valid.data() + (z * side + y) * side;
       for (int x = begin[2]; x < end[2]; x += step) count += row[x];
     }
   }
   return count;
 }
 
-template void fill_voids(const CellShape&, CellWorkspace<std::int32_t>&);
-template void fill_voids(const CellShape&, CellWorkspace<std::int64_t>&);
-template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int32_t>&, bool);
-template std::int64_t count_valid(const CellShape&, const CellWorkspace<std::int64_t>&, bool);
+template struct CellScratch<std::int32_t>;
+template struct CellScratch<std::int64_t>;
+template void fill_voids(const CellShape&, CellScratch<std::int32_t>&);
+template void fill_voids(const CellShape&, CellScratch<std::int64_t>&);
 
 }  // namespace tamis::reduce

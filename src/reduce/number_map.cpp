@@ -1,5 +1,5 @@
 // Both directions of the number maps, a row at a time. Narrow affine rows go through the vector
-// code of map_blocks.cpp; the rest is rare or wide.
+// code of map_rows.cpp; the rest is rare or wide.
 #include "reduce/number_map.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "reduce/map_blocks.hpp"
+#include "reduce/map_rows.hpp"
 
 namespace tamis::reduce {
 
@@ -29,14 +29,6 @@ const char* map_kind_name(MapKind kind) noexcept {
 }
 
 namespace {
-
-// A row as the blocks of map_blocks.hpp.
-NodeBlock row_block(int count) {
-  NodeBlock row;
-  row.stride[2] = 1;
-  row.count[2] = count;
-  return row;
-}
 
 // 2^28 and 2^58: what the transform of each width can hold.
 template <typename I>
@@ -71,7 +63,10 @@ void NumberMap::quantise(const T* values, std::int64_t stride, int count, I* out
     case MapKind::kAffine:
     case MapKind::kLattice:
       if constexpr (sizeof(I) == 4) {
-        if (stride == 1 && quantise_block(*this, values, row_block(count), out)) return;
+        if (stride == 1 &&
+            quantise_rows(*this, ValueRows<const T>{{values}, 1, count}, out, 0) == 0) {
+          return;
+        }
       }
       quantise_affine(*this, values, stride, count, out);
       return;
@@ -106,7 +101,7 @@ void NumberMap::reconstruct(const I* lattice, int count, T* out) const {
     case MapKind::kAffine:
     case MapKind::kLattice:
       if constexpr (sizeof(I) == 4) {
-        reconstruct_block(*this, row_block(count), lattice, out);
+        reconstruct_rows(*this, lattice, 0, ValueRows<T>{{out}, 1, count});
       } else {
         for (int i = 0; i < count; ++i) {
           out[i] = static_cast<T>(offset + unit * static_cast<double>(lattice[i]));

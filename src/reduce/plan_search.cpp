@@ -10,16 +10,6 @@
 
 namespace tamis::reduce {
 
-// Codes of one tile: coarse ones from 0 on, fine ones from `fine_begin` on.
-template <typename I>
-struct TileCodes {
-  std::vector<I> codes;
-  std::vector<std::uint8_t> contexts;
-  std::int64_t coarse = 0;
-  std::int64_t fine_begin = 0;
-  std::int64_t fine = 0;
-};
-
 namespace {
 
 constexpr std::int64_t kSampleTiles = 24;  // over all windows
@@ -28,59 +18,18 @@ constexpr double kAnchorBits = 16;
 constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kMaxCandidates = 3;
 
-// Loads a tile with its boundary: values = input there.
-template <typename I>
-bool load_closed(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>& rows,
-                 CellWorkspace<I>& work) {
-  const NodeBlock block = closed_block(grid, tile);
-  rows.read(block, work.input.data());
-  const bool masked = rows.read_valid(block, work.valid.data());
-  if (masked) {
-    const CellShape shape = grid.cell_shape(tile, grid.full_mask());
-    int nodes[3];
-    shape.aligned_nodes(nodes);
-    work.filler.fill(work.input.data(), work.valid.data(), nodes, grid.tile() + 1);
-  }
-  work.values = work.input;
-  return masked;
-}
-
-template <typename I>
-void encode_tile(const Grid& grid, const Grid::Tile& tile, Predictor predictor, std::int64_t step,
-                 bool masked, bool with_contexts, CellWorkspace<I>& work, TileCodes<I>& out) {
-  const int mask = grid.full_mask();
-  const CellShape shape = grid.cell_shape(tile, mask);
-  out.coarse = out.fine = 0;
-  if (shape.open_count() == 0) return;
-  std::vector<std::uint8_t> valid;
-  if (masked) {
-    valid = work.valid;
-    give_coarse_codes(shape, predictor, work.valid);
-  }
-  out.fine_begin = shape.open_count() + kRowSlack;
-  const auto room = static_cast<std::size_t>(2 * out.fine_begin);
-  if (out.codes.size() < room) {
-    out.codes.resize(room);
-    out.contexts.resize(room);
-  }
-  CodeSink<I> sink;
-  sink.coarse = out.codes.data();
-  sink.fine = out.codes.data() + out.fine_begin;
-  if (with_contexts) {
-    sink.coarse_context = out.contexts.data();
-    sink.fine_context = out.contexts.data() + out.fine_begin;
-  }
-  encode_cell(work, shape, grid.cell_rule(predictor, step, mask), masked, sink);
-  out.coarse = sink.coarse - out.codes.data();
-  out.fine = sink.fine - out.codes.data() - out.fine_begin;
-  if (masked) work.valid = std::move(valid);  // the next predictor may give other points codes
-}
-
 struct Candidate {
   double bits;
   GridPlan plan;
   RankedPredictor ranked;
 };
+
+// The rule of a full cell.
+CellRule full_rule(const GridPlan& plan, Predictor predictor, std::int64_t step) {
+  const int axes = std::popcount(plan.active_mask);
+  return Grid(Extents::filled(std::bit_width(plan.active_mask), 1), plan)
+      .cell_rule(predictor, step, (1 << axes) - 1);
+}
 
 GridPlan make_plan(std::uint32_t mask) {
   GridPlan plan;
@@ -88,73 +37,67 @@ GridPlan make_plan(std::uint32_t mask) {
   return plan;
 }
 
-// fn(grid, tile, masked, work) for each sample tile, loaded with its boundary. Returns the share of
-// anchors among the windows' nodes.
-template <typename I, typename Fn>
-double each_sample(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                   std::int64_t sample_tiles, const Fn& fn) {
+// Sample tiles of the windows, cut by a plan.
+template <typename I>
+struct SampleTiles {
+  int rank = 0;
+  int tile = 0;
+  double anchors = 0;  // share of the nodes
+  std::vector<ClosedTile<I>> tiles;
+};
+
+template <typename I>
+SampleTiles<I> load_samples(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
+                            std::int64_t sample_tiles) {
+  SampleTiles<I> out;
+  VoidFiller filler;
   std::int64_t tiles = 0;
   std::int64_t nodes = 0;
   for (const SampleWindow<I>& window : windows) {
     const Grid grid(window.extents, plan);
     tiles += grid.tile_count();
     nodes += grid.node_count();
-    CellWorkspace<I> work(grid.active_count(), grid.tile());
+    out.rank = grid.active_count();
+    out.tile = grid.tile();
     const std::int64_t wanted = sample_tiles / static_cast<std::int64_t>(windows.size());
     const std::int64_t samples = std::min(wanted, grid.tile_count());
     for (std::int64_t s = 0; s < samples; ++s) {
       const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * samples));
-      fn(grid, tile, load_closed(grid, tile, *window.rows, work), work);
+      out.tiles.emplace_back().load(grid, tile, *window.rows, filler);
     }
   }
-  return static_cast<double>(tiles) / static_cast<double>(nodes);
+  out.anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
+  return out;
 }
 
 // Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
 template <typename I>
-double estimate_bits(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                     std::int64_t sample_tiles, Predictor predictor, std::int64_t step,
-                     CodePricer& pricer) {
-  TileCodes<I> codes;
-  const double anchors = each_sample(
-      windows, plan, sample_tiles,
-      [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
-        encode_tile(grid, tile, predictor, step, masked, pricer.wants_contexts(), work, codes);
-        pricer.learn(codes.codes.data(), codes.contexts.data(), codes.coarse);
-        pricer.learn(codes.codes.data() + codes.fine_begin,
-                     codes.contexts.data() + codes.fine_begin, codes.fine);
-      });
+double estimate_bits(const SampleTiles<I>& samples, const CellRule& rule, CodePricer& pricer) {
+  TileTrial<I> trial(samples.rank, samples.tile);
+  trial.encode(samples.tiles, rule, pricer.wants_contexts(),
+               [&](std::size_t, const TrialCodes<I>& codes) { codes.teach(pricer); });
   if (pricer.learned_codes() == 0) return kAnchorBits;
   // Anchors are coded apart, at a price that only matters where tiles are thin.
-  return pricer.learned_bits() / static_cast<double>(pricer.learned_codes()) * (1 - anchors) +
-         kAnchorBits * anchors;
-}
-
-// Price of the codes of one tile.
-template <typename I>
-double price_tile(const TileCodes<I>& c, const CodePricer& pricer) {
-  return pricer.price(c.codes.data(), c.contexts.data(), c.coarse) +
-         pricer.price(c.codes.data() + c.fine_begin, c.contexts.data() + c.fine_begin, c.fine);
+  return pricer.learned_bits() / static_cast<double>(pricer.learned_codes()) *
+             (1 - samples.anchors) +
+         kAnchorBits * samples.anchors;
 }
 
 // Leaves the predictors that would save a share of `threshold` when each tile takes its best.
 template <typename I>
-void prune_ranking(const std::vector<SampleWindow<I>>& windows, std::int64_t step, double threshold,
+void prune_ranking(const SampleTiles<I>& samples, std::int64_t step, double threshold,
                    PlanChoice& choice) {
   auto& ranking = choice.ranking;
   ranking.resize(std::min(ranking.size(), kMaxCandidates));
   std::vector<std::vector<double>> prices(ranking.size());
-  TileCodes<I> codes;
-  each_sample(windows, choice.plan, kSampleTiles,
-              [&](const Grid& grid, const Grid::Tile& tile, bool masked, CellWorkspace<I>& work) {
-                for (std::size_t r = 0; r < ranking.size(); ++r) {
-                  if (r > 0) work.values = work.input;
-                  const CodePricer& pricer = *ranking[r].pricer;
-                  encode_tile(grid, tile, ranking[r].predictor, step, masked,
-                              pricer.wants_contexts(), work, codes);
-                  prices[r].push_back(price_tile(codes, pricer));
-                }
-              });
+  TileTrial<I> trial(samples.rank, samples.tile);
+  for (std::size_t r = 0; r < ranking.size(); ++r) {
+    const CodePricer& pricer = *ranking[r].pricer;
+    prices[r].resize(samples.tiles.size());
+    trial.encode(
+        samples.tiles, full_rule(choice.plan, ranking[r].predictor, step), pricer.wants_contexts(),
+        [&](std::size_t i, const TrialCodes<I>& codes) { prices[r][i] = codes.price(pricer); });
+  }
   std::vector<double> best = prices[0];
   std::vector<RankedPredictor> kept{ranking[0]};
   for (std::size_t r = 1; r < ranking.size(); ++r) {
@@ -195,12 +138,28 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
     choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode)});
     return choice;
   }
+  // Tiles are loaded once for each set of axes: their order changes no node.
+  std::vector<std::pair<std::uint32_t, SampleTiles<I>>> sets;
+  const auto samples_of = [&](std::uint32_t mask) -> const SampleTiles<I>& {
+    return std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return s.first == mask; })
+        ->second;
+  };
   const auto price_all = [&](std::int64_t sample_tiles) {
+    std::vector<std::uint32_t> masks;
+    for (const Candidate& c : candidates) masks.push_back(c.plan.active_mask);
+    std::sort(masks.begin(), masks.end());
+    masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
+    sets.assign(masks.size(), {});
+    parallel_for(static_cast<std::int64_t>(masks.size()), threads, [&](std::int64_t i, int) {
+      const std::uint32_t mask = masks[static_cast<std::size_t>(i)];
+      sets[static_cast<std::size_t>(i)] = {mask,
+                                           load_samples(windows, make_plan(mask), sample_tiles)};
+    });
     parallel_for(static_cast<std::int64_t>(candidates.size()), threads, [&](std::int64_t i, int) {
       Candidate& c = candidates[static_cast<std::size_t>(i)];
       c.ranked.pricer = std::make_shared<CodePricer>(mode);
-      c.bits =
-          estimate_bits(windows, c.plan, sample_tiles, c.ranked.predictor, step, *c.ranked.pricer);
+      c.bits = estimate_bits(samples_of(c.plan.active_mask),
+                             full_rule(c.plan, c.ranked.predictor, step), *c.ranked.pricer);
     });
   };
   const auto cheaper = [](const Candidate& x, const Candidate& y) { return x.bits < y.bits; };
@@ -244,7 +203,8 @@ PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t
   if (mode == Mode::kFast) {
     choice.ranking.resize(1);
   } else {
-    prune_ranking(windows, step, mode == Mode::kRatio ? 0.002 : 0.01, choice);
+    prune_ranking(samples_of(choice.plan.active_mask), step, mode == Mode::kRatio ? 0.002 : 0.01,
+                  choice);
   }
   return choice;
 }
@@ -255,34 +215,37 @@ PredictorChooser<I>::PredictorChooser(const Grid& grid, std::int64_t step,
     : grid_(grid),
       step_(step),
       candidates_(std::move(candidates)),
-      work_(grid.active_count(), grid.tile()),
-      codes_(std::make_unique<TileCodes<I>>()) {}
+      trial_(grid.active_count(), grid.tile()),
+      tiles_(kMaxLanes) {}
 
 template <typename I>
-PredictorChooser<I>::~PredictorChooser() = default;
-
-template <typename I>
-Predictor PredictorChooser<I>::choose(std::int64_t index, const LatticeRows<I>& rows) {
-  Grid::Tile tile = grid_.tile_at(index);
-  // Where speed counts a slice of the tile decides.
-  if (!candidates_.front().pricer->wants_contexts()) {
-    tile.nodes[0] = std::min(tile.nodes[0], grid_.tile() / 4 + 1);
-  }
-  const bool masked = load_closed(grid_, tile, rows, work_);
-  Predictor best = candidates_.front().predictor;
-  double best_bits = -1;
-  for (const RankedPredictor& candidate : candidates_) {
-    if (best_bits >= 0) work_.values = work_.input;
-    const CodePricer& pricer = *candidate.pricer;
-    encode_tile(grid_, tile, candidate.predictor, step_, masked, pricer.wants_contexts(), work_,
-                *codes_);
-    const double bits = price_tile(*codes_, pricer);
-    if (best_bits < 0 || bits < best_bits) {
-      best_bits = bits;
-      best = candidate.predictor;
+void PredictorChooser<I>::choose(std::int64_t first, const LatticeRows<I>& rows,
+                                 std::span<Predictor> out) {
+  double best[kMaxLanes];
+  for (std::size_t begin = 0; begin < out.size(); begin += kMaxLanes) {
+    const std::size_t count = std::min<std::size_t>(kMaxLanes, out.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      Grid::Tile tile = grid_.tile_at(first + static_cast<std::int64_t>(begin + i));
+      // Where speed counts a slice of the tile decides.
+      if (!candidates_.front().pricer->wants_contexts()) {
+        tile.nodes[0] = std::min(tile.nodes[0], grid_.tile() / 4 + 1);
+      }
+      tiles_[i].load(grid_, tile, rows, filler_);
+      best[i] = -1;
+      out[begin + i] = candidates_.front().predictor;
+    }
+    for (const RankedPredictor& candidate : candidates_) {
+      const CodePricer& pricer = *candidate.pricer;
+      trial_.encode(std::span<const ClosedTile<I>>(tiles_.data(), count),
+                    grid_.cell_rule(candidate.predictor, step_, grid_.full_mask()),
+                    pricer.wants_contexts(), [&](std::size_t i, const TrialCodes<I>& codes) {
+                      const double bits = codes.price(pricer);
+                      if (best[i] >= 0 && bits >= best[i]) return;
+                      best[i] = bits;
+                      out[begin + i] = candidate.predictor;
+                    });
     }
   }
-  return best;
 }
 
 template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t, Mode,

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "reduce/code_price.hpp"
 #include "reduce/grid_codec.hpp"
+#include "reduce/tile_trial.hpp"
 
 namespace tamis::reduce {
 
@@ -34,23 +36,21 @@ template <typename I>
 PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode,
                        int threads);
 
-template <typename I>
-struct TileCodes;
-
 /// Picks the cheapest predictor for single tiles; one for each worker.
 template <typename I>
 class PredictorChooser {
  public:
   PredictorChooser(const Grid& grid, std::int64_t step, std::vector<RankedPredictor> candidates);
-  ~PredictorChooser();
-  Predictor choose(std::int64_t tile, const LatticeRows<I>& rows);
+  /// Of the tiles first, first + 1, ...
+  void choose(std::int64_t first, const LatticeRows<I>& rows, std::span<Predictor> out);
 
  private:
   const Grid& grid_;
   std::int64_t step_;
   std::vector<RankedPredictor> candidates_;
-  CellWorkspace<I> work_;
-  std::unique_ptr<TileCodes<I>> codes_;
+  TileTrial<I> trial_;
+  std::vector<ClosedTile<I>> tiles_;
+  VoidFiller filler_;
 };
 
 }  // namespace tamis::reduce

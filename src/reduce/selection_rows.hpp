@@ -9,7 +9,7 @@
 #include "reduce/field_decoder.hpp"
 #include "reduce/field_rows.hpp"
 #include "reduce/grid_codec.hpp"
-#include "reduce/map_blocks.hpp"
+#include "reduce/map_rows.hpp"
 #include "reduce/number_map.hpp"
 
 namespace tamis::reduce {
@@ -70,22 +70,24 @@ class SelectionRows final : public LatticeRows<I> {
       : map_(map), voids_(voids), selected_(selected), everything_(everything), out_(out) {}
 
   void read(const NodeBlock&, I*) const override {}
+  void read_run(const RowRun&, I*) const override {}
   bool read_valid(const NodeBlock& block, std::uint8_t* out) const override {
     return read_clear_bits(voids_, 0, block, out);
   }
-  void prefetch(const NodeBlock& block) const override {
-    if (everything_) prefetch_block(out_, block, sizeof(T));
-  }
-  void accept(const NodeBlock& block, const I* values) override {
+  void accept_run(const RowRun& run, const I* values) override {
     if constexpr (sizeof(I) == 4) {
-      if (everything_ && block.stride[2] == 1 && map_.is_affine()) {
-        reconstruct_block(map_, block, values, out_);
+      if (everything_ && run.stride() == 1 && map_.is_affine()) {
+        ValueRows<T> rows{{}, static_cast<int>(run.blocks.size()), run.count};
+        for (int b = 0; b < rows.used; ++b) {
+          rows.data[b] = out_ + run.first(static_cast<std::size_t>(b));
+        }
+        reconstruct_rows(map_, values, kRunPitch, rows);
         return;
       }
     }
-    block.each_row([&](std::int64_t first, std::int64_t natural) {
-      accept_row(first, block.stride[2], block.count[2], values + natural);
-    });
+    for (std::size_t b = 0; b < run.blocks.size(); ++b, values += kRunPitch) {
+      accept_row(run.first(b), run.stride(), run.count, values);
+    }
   }
   /// A single row, for nodes that belong to no block.
   void accept_row(std::int64_t first, std::int64_t stride, int count, const I* values) {

@@ -15,8 +15,6 @@ namespace tamis::reduce {
 
 namespace {
 
-enum Coder : std::uint8_t { kNoCoder = 0, kRiceCoder = 1, kFixedWidthCoder = 2, kRansCoder = 3 };
-
 // Below this many codes tables may cost more than they save, so both coders are tried.
 constexpr std::int64_t kTryBothCodes = 1 << 16;
 // Below this many they never pay.
@@ -71,12 +69,11 @@ std::vector<std::byte> encode_with(Coder coder, const StreamCodes<I>& stream) {
 }  // namespace
 
 template <typename I>
-void StreamCodes<I>::reserve(std::int64_t more, bool with_contexts) {
-  const auto size = static_cast<std::size_t>(count + more + kRowSlack);
-  if (codes.size() < size) codes.resize(std::max(size, codes.size() * 3 / 2));
-  if (with_contexts && contexts.size() < size) {
-    contexts.resize(std::max(size, contexts.size() * 3 / 2));
-  }
+void StreamCodes<I>::resize(std::int64_t new_count, bool with_contexts) {
+  count = new_count;
+  const auto size = static_cast<std::size_t>(count);
+  if (codes.size() < size) codes.resize(size);
+  if (with_contexts && contexts.size() < size) contexts.resize(size);
 }
 
 template <typename I>
@@ -114,34 +111,19 @@ StreamBlob<I>::StreamBlob(std::span<const std::byte> bytes, std::int64_t bundles
 }
 
 template <typename I>
-CodeSource<I> StreamBlob<I>::open(std::int64_t bundle, std::int64_t count, std::vector<I>& buffer,
-                                  codec::RansReader& reader) const {
+void StreamBlob<I>::decode(int bundle, std::int64_t count, I* codes) const {
   const auto bytes = bundles_[static_cast<std::size_t>(bundle)];
-  CodeSource<I> source;
-  if (coder_ == kRansCoder && !bytes.empty()) {
-    reader = codec::RansReader(model_, bytes);
-    source.reader = &reader;
-    return source;
-  }
-  const auto room = static_cast<std::size_t>(count + codec::kRiceSegment);
-  if (buffer.size() < room) buffer.resize(room);
   if (coder_ == kFixedWidthCoder) {
-    codec::decode_fixed_width(bytes, count, buffer.data());
+    codec::decode_fixed_width(bytes, count, codes);
   } else {
-    codec::decode_rice(bytes, count, buffer.data());
+    codec::decode_rice(bytes, count, codes);
   }
-  source.decoded = buffer.data();
-  return source;
 }
 
 template <typename I>
-void StreamBlob<I>::finish(const CodeSource<I>& source, std::int64_t count,
-                           const std::vector<I>& buffer) const {
-  if (source.reader != nullptr) {
-    source.reader->expect_end();
-  } else if (source.decoded != buffer.data() + count) {
-    throw Error(ErrorCode::kCorrupt, "stream blob: a bundle holds another number of codes");
-  }
+codec::RansReader StreamBlob<I>::reader(int bundle, bool needed) const {
+  if (!needed) return codec::RansReader(model_, {});
+  return codec::RansReader(model_, bundles_[static_cast<std::size_t>(bundle)]);
 }
 
 template struct StreamCodes<std::int32_t>;

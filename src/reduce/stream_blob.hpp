@@ -14,8 +14,7 @@
 
 namespace tamis::reduce {
 
-/// Codes of a chunk's stream before entropy coding. `codes` and `contexts` are longer than what
-/// they hold (kRowSlack behind the last code).
+/// Codes of a chunk's stream before entropy coding; the arrays may be longer than `count`.
 template <typename I>
 struct StreamCodes {
   std::vector<I> codes;
@@ -23,13 +22,14 @@ struct StreamCodes {
   std::vector<std::int64_t> bundle_ends;
   std::int64_t count = 0;
 
-  /// Room for `more` codes behind `count`.
-  void reserve(std::int64_t more, bool with_contexts);
+  void resize(std::int64_t new_count, bool with_contexts);
 };
 
 /// The blob; empty when every code is zero.
 template <typename I>
 std::vector<std::byte> encode_stream(Mode mode, const StreamCodes<I>& stream);
+
+enum Coder : std::uint8_t { kNoCoder = 0, kRiceCoder = 1, kFixedWidthCoder = 2, kRansCoder = 3 };
 
 template <typename I>
 class StreamBlob {
@@ -37,11 +37,13 @@ class StreamBlob {
   /// `bytes` must outlive the blob. Throws Error(kCorrupt).
   StreamBlob(std::span<const std::byte> bytes, std::int64_t bundles);
 
-  /// A source of the bundle's `count` codes. `buffer` and `reader` hold what it points to.
-  CodeSource<I> open(std::int64_t bundle, std::int64_t count, std::vector<I>& buffer,
-                     codec::RansReader& reader) const;
-  /// Checks that a bundle was read to its end.
-  void finish(const CodeSource<I>& source, std::int64_t count, const std::vector<I>& buffer) const;
+  /// Whether codes come from entropy decoders, which need contexts.
+  bool streamed() const { return coder_ == kRansCoder; }
+  /// Codes of a bundle, when not streamed.
+  void decode(int bundle, std::int64_t count, I* codes) const;
+  /// Decoder of a bundle's codes, when streamed; one of zeros when it is not needed. Points into
+  /// this blob.
+  codec::RansReader reader(int bundle, bool needed) const;
 
  private:
   int coder_ = 0;

@@ -1,5 +1,6 @@
 // The vector kernels of cells against a plain reference, for every instruction set: codes, contexts
-// and reconstructions bit for bit, over all node counts, predictors, masks and steps.
+// and reconstructions bit for bit, over all node counts, predictors, masks and steps, with
+// different cells in the lanes and nothing written behind their codes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,14 +19,20 @@ namespace {
 
 using testing::CellReference;
 
+/// What one lane holds.
+template <typename I>
+struct LaneData {
+  std::vector<I> input;
+  std::vector<I> boundary;  // junk where the cell is open
+  std::vector<std::uint8_t> valid;
+};
+
 template <typename I>
 struct Scene {
   CellShape shape;
   CellRule rule;
-  std::vector<I> input;
-  std::vector<I> boundary;  // junk where the cell is open
-  std::vector<std::uint8_t> valid;
   bool masked = false;
+  std::vector<LaneData<I>> lanes;
 };
 
 std::string title(const CellShape& s, const CellRule& r, bool masked) {
@@ -83,35 +90,37 @@ Scene<I> make_scene(const CellShape& shape, std::mt19937_64& random) {
   for (const std::uint8_t k : order) s.rule.axis_order[next++] = k;
   std::size_t count = 1;
   for (int k = 0; k < shape.rank; ++k) count *= static_cast<std::size_t>(shape.tile + 1);
-  const auto kind = static_cast<int>(random());
-  s.input = lattice_values<I>(count, kind & 3, s.rule.step == 1, random);
-  s.boundary = lattice_values<I>(count, kind & 3, s.rule.step == 1, random);
   s.masked = random() % 3 == 0;
-  s.valid.resize(count, 1);
-  if (s.masked) {
+  s.lanes.resize(1 + random() % static_cast<unsigned>(cell_lanes<I>()));
+  for (LaneData<I>& lane : s.lanes) {
+    const auto kind = static_cast<int>(random() & 3);
+    lane.input = lattice_values<I>(count, kind, s.rule.step == 1, random);
+    lane.boundary = lattice_values<I>(count, kind, s.rule.step == 1, random);
+    lane.valid.resize(count, 1);
+    if (!s.masked) continue;
     const std::uint64_t share = 1 + random() % 8;
-    for (auto& v : s.valid) v = random() % 8 < share ? 1 : 0;
+    for (auto& v : lane.valid) v = random() % 8 < share ? 1 : 0;
   }
   return s;
 }
 
 template <typename I>
-CellReference<I> reference_of(const Scene<I>& s) {
-  CellReference<I> reference(s.shape, s.rule, s.boundary,
-                             s.masked ? s.valid : std::vector<std::uint8_t>());
-  reference.encode(s.input);
-  return reference;
-}
+using References = std::vector<CellReference<I>>;
 
-template <typename T>
-void put(const std::vector<T>& from, std::vector<T>& to) {
-  std::copy(from.begin(), from.end(), to.begin());
-}
-
-// Values of the open points, which is all that the kernels promise to set.
 template <typename I>
-std::vector<I> open_values(const CellShape& shape, const std::vector<I>& values, int step = 1) {
-  std::vector<I> out;
+References<I> references_of(const Scene<I>& s) {
+  References<I> references;
+  for (const LaneData<I>& lane : s.lanes) {
+    references.emplace_back(s.shape, s.rule, lane.boundary,
+                            s.masked ? lane.valid : std::vector<std::uint8_t>());
+    references.back().encode(lane.input);
+  }
+  return references;
+}
+
+// fn(natural index) for the open points, which is all that the kernels promise to set.
+template <typename Fn>
+void each_open(const CellShape& shape, int step, const Fn& fn) {
   const int side = shape.tile + 1;
   int begin[3] = {0, 0, 0};
   int end[3] = {1, 1, 1};
@@ -122,114 +131,155 @@ std::vector<I> open_values(const CellShape& shape, const std::vector<I>& values,
   for (int z = begin[0]; z < end[0]; z += step) {
     for (int y = begin[1]; y < end[1]; y += step) {
       for (int x = begin[2]; x < end[2]; x += step) {
-        out.push_back(values[static_cast<std::size_t>((z * side + y) * side + x)]);
+        fn(static_cast<std::size_t>((z * side + y) * side + x));
       }
     }
   }
-  return out;
 }
 
 template <typename I>
 class KernelRun {
  public:
   explicit KernelRun(const Scene<I>& scene)
-      : scene_(scene), work_(scene.shape.rank, scene.shape.tile) {
-    const auto room = static_cast<std::size_t>(scene.shape.open_count() + kRowSlack);
-    for (auto& c : codes_) c.resize(room);
-    for (auto& c : contexts_) c.resize(room);
-  }
-
-  void expect_encoding(const CellReference<I>& expected, bool with_contexts) {
-    load();
-    put(scene_.input, work_.input);
-    CodeSink<I> sink;
-    sink.coarse = codes_[0].data();
-    sink.fine = codes_[1].data();
-    if (with_contexts) {
-      sink.coarse_context = contexts_[0].data();
-      sink.fine_context = contexts_[1].data();
-    }
-    encode_cell(work_, scene_.shape, scene_.rule, scene_.masked, sink);
-    codes_[0].resize(static_cast<std::size_t>(sink.coarse - codes_[0].data()));
-    codes_[1].resize(static_cast<std::size_t>(sink.fine - codes_[1].data()));
-    ASSERT_EQ(codes_[0], expected.coarse);
-    ASSERT_EQ(codes_[1], expected.fine);
-    ASSERT_EQ(open_values(scene_.shape, work_.values), open_values(scene_.shape, expected.values));
-    if (with_contexts) {
-      contexts_[0].resize(codes_[0].size());
-      contexts_[1].resize(codes_[1].size());
-      ASSERT_EQ(contexts_[0], expected.coarse_contexts);
-      ASSERT_EQ(contexts_[1], expected.fine_contexts);
+      : scene_(scene), batch_(scene.shape.rank, scene.shape.tile) {
+    options_.masked = scene.masked;
+    for (std::size_t l = 0; l < scene.lanes.size(); ++l) {
+      put(scene.lanes[l].boundary, l, batch_.values());
+      put(scene.lanes[l].valid, l, batch_.valid());
     }
   }
 
-  void expect_decoding(const CellReference<I>& expected, bool coarse_only) {
-    load();
-    std::vector<I> coarse = padded(expected.coarse);
-    std::vector<I> fine = padded(expected.fine);
-    CodeSource<I> from_coarse{coarse.data(), nullptr};
-    CodeSource<I> from_fine{fine.data(), nullptr};
-    decode_cell(work_, scene_.shape, scene_.rule, scene_.masked, coarse_only, from_coarse,
-                from_fine);
-    if (coarse_only) {
-      if (scene_.rule.predictor == Predictor::kLorenzo) return;
-      ASSERT_EQ(open_values(scene_.shape, work_.values, 2),
-                open_values(scene_.shape, expected.values, 2));
-      ASSERT_EQ(from_coarse.decoded, coarse.data() + expected.coarse.size());
-      return;
+  void expect_encoding(const References<I>& expected, bool with_contexts) {
+    std::vector<CodeBuffer> buffers;
+    std::vector<CodeSink<I>> sinks;
+    for (std::size_t l = 0; l < expected.size(); ++l) {
+      put_open(scene_.lanes[l].input, l);
+      buffers.emplace_back(expected[l]);
     }
-    ASSERT_EQ(open_values(scene_.shape, work_.values), open_values(scene_.shape, expected.values));
-    ASSERT_EQ(from_coarse.decoded, coarse.data() + expected.coarse.size());
-    ASSERT_EQ(from_fine.decoded, fine.data() + expected.fine.size());
+    for (CodeBuffer& b : buffers) {
+      sinks.push_back({b.coarse.data(), b.fine.data(), b.coarse_contexts.data(),
+                       b.fine_contexts.data()});
+    }
+    options_.contexts = with_contexts;
+    encode_cells<I>(batch_, scene_.shape, scene_.rule, options_, sinks);
+    for (std::size_t l = 0; l < expected.size(); ++l) {
+      const CodeBuffer& b = buffers[l];
+      ASSERT_EQ(b.coarse, CodeBuffer::padded(expected[l].coarse));
+      ASSERT_EQ(b.fine, CodeBuffer::padded(expected[l].fine));
+      ASSERT_EQ(sinks[l].coarse, b.coarse.data() + expected[l].coarse.size());
+      ASSERT_EQ(sinks[l].fine, b.fine.data() + expected[l].fine.size());
+      expect_values(expected, l);
+      if (!with_contexts) continue;
+      ASSERT_EQ(b.coarse_contexts, CodeBuffer::padded(expected[l].coarse_contexts));
+      ASSERT_EQ(b.fine_contexts, CodeBuffer::padded(expected[l].fine_contexts));
+    }
+  }
+
+  void expect_decoding(const References<I>& expected, bool coarse_only) {
+    std::vector<CodeBuffer> buffers;
+    std::vector<CellSource<I>> sources;
+    for (const CellReference<I>& e : expected) {
+      buffers.emplace_back(e);
+      buffers.back().coarse = CodeBuffer::padded(e.coarse);
+      buffers.back().fine = CodeBuffer::padded(e.fine);
+    }
+    for (CodeBuffer& b : buffers) {
+      sources.push_back({{b.coarse.data(), nullptr}, {b.fine.data(), nullptr}});
+    }
+    options_.coarse_only = coarse_only;
+    decode_cells<I>(batch_, scene_.shape, scene_.rule, options_, sources);
+    const bool lorenzo = scene_.rule.predictor == Predictor::kLorenzo;
+    if (coarse_only && lorenzo) return;
+    for (std::size_t l = 0; l < expected.size(); ++l) {
+      expect_values(expected, l, coarse_only ? 2 : 1);
+      ASSERT_EQ(sources[l].coarse.decoded, buffers[l].coarse.data() + expected[l].coarse.size());
+      if (coarse_only) continue;
+      ASSERT_EQ(sources[l].fine.decoded, buffers[l].fine.data() + expected[l].fine.size());
+    }
   }
 
   // Codes come from an entropy decoder, which needs the contexts in time.
-  void expect_entropy_decoding(const CellReference<I>& expected) {
+  void expect_entropy_decoding(const References<I>& expected) {
     auto counts = std::make_unique<codec::RansCounts>();
     for (auto& row : *counts) row.fill(0);
-    const auto n_coarse = static_cast<std::int64_t>(expected.coarse.size());
-    const auto n_fine = static_cast<std::int64_t>(expected.fine.size());
-    codec::count_tokens(expected.coarse.data(), expected.coarse_contexts.data(), n_coarse, *counts);
-    codec::count_tokens(expected.fine.data(), expected.fine_contexts.data(), n_fine, *counts);
+    const auto size = [](const auto& v) { return static_cast<std::int64_t>(v.size()); };
+    for (const CellReference<I>& e : expected) {
+      codec::count_tokens(e.coarse.data(), e.coarse_contexts.data(), size(e.coarse), *counts);
+      codec::count_tokens(e.fine.data(), e.fine_contexts.data(), size(e.fine), *counts);
+    }
     codec::RansModel model = codec::RansModel::build(*counts);
     model.prepare_decoding();
-    std::vector<std::byte> coarse;
-    std::vector<std::byte> fine;
-    codec::encode_rans(model, expected.coarse.data(), expected.coarse_contexts.data(), n_coarse,
-                       coarse);
-    codec::encode_rans(model, expected.fine.data(), expected.fine_contexts.data(), n_fine, fine);
-    codec::RansReader coarse_reader(model, coarse);
-    codec::RansReader fine_reader(model, fine);
-    load();
-    CodeSource<I> from_coarse{nullptr, &coarse_reader};
-    CodeSource<I> from_fine{nullptr, &fine_reader};
-    decode_cell(work_, scene_.shape, scene_.rule, scene_.masked, false, from_coarse, from_fine);
-    ASSERT_EQ(open_values(scene_.shape, work_.values), open_values(scene_.shape, expected.values));
-    coarse_reader.expect_end();
-    fine_reader.expect_end();
+    std::vector<std::vector<std::byte>> bytes(2 * expected.size());
+    std::vector<codec::RansReader> readers;
+    for (std::size_t l = 0; l < expected.size(); ++l) {
+      const CellReference<I>& e = expected[l];
+      codec::encode_rans(model, e.coarse.data(), e.coarse_contexts.data(), size(e.coarse),
+                         bytes[2 * l]);
+      codec::encode_rans(model, e.fine.data(), e.fine_contexts.data(), size(e.fine),
+                         bytes[2 * l + 1]);
+      readers.emplace_back(model, bytes[2 * l]);
+      readers.emplace_back(model, bytes[2 * l + 1]);
+    }
+    std::vector<CellSource<I>> sources(expected.size());
+    for (std::size_t l = 0; l < expected.size(); ++l) {
+      sources[l].coarse.reader = &readers[2 * l];
+      sources[l].fine.reader = &readers[2 * l + 1];
+    }
+    decode_cells<I>(batch_, scene_.shape, scene_.rule, options_, sources);
+    for (std::size_t l = 0; l < expected.size(); ++l) expect_values(expected, l);
+    for (const codec::RansReader& reader : readers) reader.expect_end();
   }
 
  private:
-  void load() {
-    put(scene_.boundary, work_.values);
-    put(scene_.valid, work_.valid);
+  // Room for the codes of a lane and a pattern behind them, which has to stay.
+  struct CodeBuffer {
+    explicit CodeBuffer(const CellReference<I>& e)
+        : coarse(e.coarse.size() + kRowSlack, I{77}),
+          fine(e.fine.size() + kRowSlack, I{77}),
+          coarse_contexts(e.coarse.size() + kRowSlack, 77),
+          fine_contexts(e.fine.size() + kRowSlack, 77) {}
+    template <typename T>
+    static std::vector<T> padded(std::vector<T> v) {
+      v.resize(v.size() + kRowSlack, T{77});
+      return v;
+    }
+    std::vector<I> coarse;
+    std::vector<I> fine;
+    std::vector<std::uint8_t> coarse_contexts;
+    std::vector<std::uint8_t> fine_contexts;
+  };
+
+  template <typename T>
+  void put(const std::vector<T>& from, std::size_t lane, T* to) {
+    const auto lanes = static_cast<std::size_t>(batch_.lanes());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i * lanes + lane] = from[i];
   }
-  static std::vector<I> padded(std::vector<I> codes) {
-    codes.resize(codes.size() + kRowSlack);
-    return codes;
+  // The kernels find the input where they leave the reconstruction.
+  void put_open(const std::vector<I>& input, std::size_t lane) {
+    const auto lanes = static_cast<std::size_t>(batch_.lanes());
+    each_open(scene_.shape, 1, [&](std::size_t i) { batch_.values()[i * lanes + lane] = input[i]; });
+  }
+  void expect_values(const References<I>& expected, std::size_t lane, int step = 1) {
+    const auto lanes = static_cast<std::size_t>(batch_.lanes());
+    std::vector<I> values;
+    each_open(scene_.shape, step,
+              [&](std::size_t i) { values.push_back(batch_.values()[i * lanes + lane]); });
+    std::vector<I> wanted;
+    each_open(scene_.shape, step,
+              [&](std::size_t i) { wanted.push_back(expected[lane].values[i]); });
+    ASSERT_EQ(values, wanted);
   }
 
   const Scene<I>& scene_;
-  CellWorkspace<I> work_;
-  std::vector<I> codes_[2];
-  std::vector<std::uint8_t> contexts_[2];
+  CellBatch<I> batch_;
+  CodingOptions options_;
 };
 
 template <typename I>
 void expect_agreement(const CellShape& shape, std::mt19937_64& random) {
   const Scene<I> scene = make_scene<I>(shape, random);
   SCOPED_TRACE(title(shape, scene.rule, scene.masked));
-  const CellReference<I> expected = reference_of(scene);
+  const References<I> expected = references_of(scene);
   KernelRun<I>(scene).expect_encoding(expected, false);
   KernelRun<I>(scene).expect_encoding(expected, true);
   KernelRun<I>(scene).expect_decoding(expected, false);

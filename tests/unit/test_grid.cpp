@@ -213,18 +213,32 @@ void expect_boundaries(const Cut& cut) {
       each_point(tile, mask, [&](std::size_t at, I value, bool open) {
         if (open) values[at] = value;
       });
-      if (grid.cell_shape(tile, mask).open_count() > 0) skeleton.store(tile, mask, values);
+      if (grid.cell_shape(tile, mask).open_count() > 0) {
+        skeleton.store({&tile, 1}, mask, values.data(), 1);
+      }
     }
   }
+  // Two tiles of one shape side by side; the third lane stays as it was.
+  constexpr std::size_t kLanes = 3;
   for (std::int64_t t = 0; t < grid.tile_count(); t += 1 + grid.tile_count() / 60) {
-    const Grid::Tile tile = grid.tile_at(t);
+    std::vector<Grid::Tile> tiles{grid.tile_at(t)};
+    for (std::int64_t u = 0; u < grid.tile_count() && tiles.size() < 2; ++u) {
+      const Grid::Tile other = grid.tile_at(u);
+      if (u != t && std::equal(other.nodes, other.nodes + 3, tiles[0].nodes)) {
+        tiles.push_back(other);
+      }
+    }
     for (int mask = 1; mask <= grid.full_mask(); ++mask) {
-      std::vector<I> values(natural, I{-1});
-      skeleton.read_boundary(tile, mask, values);
-      each_point(tile, mask, [&](std::size_t at, I value, bool open) {
-        ASSERT_EQ(values[at], open ? I{-1} : value)
-            << cut.extents.to_string() << " tile " << t << " mask " << mask << " at " << at;
-      });
+      std::vector<I> values(natural * kLanes, I{-1});
+      skeleton.read_boundary(tiles, mask, values.data(), static_cast<int>(kLanes));
+      for (std::size_t l = 0; l < tiles.size(); ++l) {
+        each_point(tiles[l], mask, [&](std::size_t at, I value, bool open) {
+          ASSERT_EQ(values[at * kLanes + l], open ? I{-1} : value)
+              << cut.extents.to_string() << " tile " << tiles[l].index << " mask " << mask
+              << " at " << at;
+          ASSERT_EQ(values[at * kLanes + 2], I{-1});
+        });
+      }
     }
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reduce/field_rows.hpp"
-#include "reduce/map_blocks.hpp"
+#include "reduce/map_rows.hpp"
 #include "reduce/number_map.hpp"
 #include "support/each_target.hpp"
 #include "support/field_oracle.hpp"

@@ -1,14 +1,14 @@
 // Affine maps in vectors. A row's last vector overlaps the one before, so that nothing behind the
 // row is touched; rows shorter than a vector go one value at a time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/map_blocks.cpp"
+#define HWY_TARGET_INCLUDE "reduce/map_rows.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 //
 #include <hwy/highway.h>
 
 #include <cmath>
 
-#include "reduce/map_blocks.hpp"
+#include "reduce/map_rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::reduce {
@@ -47,26 +47,26 @@ HWY_INLINE void each_vector(int n, const Fn& fn) {
 }
 
 template <typename T>
-bool quantise_any(double offset, double inverse, const T* data, const NodeBlock& block,
-                  std::int32_t* out) {
+std::uint32_t quantise_any(double offset, double inverse, const ValueRows<const T>& rows,
+                           std::int32_t* lattice, std::int64_t pitch) {
   const hn::Rebind<std::int32_t, DD> di;
-  const int n = block.count[2];
+  const int n = rows.count;
   const VD voffset = hn::Set(DD(), offset);
   const VD vinverse = hn::Set(DD(), inverse);
-  VD worst = hn::Zero(DD());
-  bool fits = true;
-  block.each_row([&](std::int64_t first, std::int64_t natural) {
-    const T* x = data + first;
-    std::int32_t* to = out + natural;
+  std::uint32_t failed = 0;
+  for (int l = 0; l < rows.used; ++l) {
+    const T* x = rows.data[l];
+    std::int32_t* to = lattice + l * pitch;
     if (n < static_cast<int>(hn::Lanes(DD()))) {
       for (int i = 0; i < n; ++i) {
         const double scaled = (static_cast<double>(x[i]) - offset) * inverse;
         const bool ok = std::fabs(scaled) < kLimit;
-        fits = fits && ok;
+        if (!ok) failed |= 1U << l;
         to[i] = ok ? static_cast<std::int32_t>(std::nearbyint(scaled)) : 0;
       }
-      return;
+      continue;
     }
+    VD worst = hn::Zero(DD());
     each_vector(n, [&](int i) {
       const VD scaled = hn::Mul(hn::Sub(load_double(x + i), voffset), vinverse);
       // NaN must stay: of two operands Max would drop it, so the comparison is folded in as a mask.
@@ -74,57 +74,61 @@ bool quantise_any(double offset, double inverse, const T* data, const NodeBlock&
       worst = hn::Or(worst, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
       hn::StoreU(hn::DemoteTo(di, hn::Round(hn::IfThenZeroElse(bad, scaled))), di, to + i);
     });
-  });
-  return fits && hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())));
+    if (!hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())))) failed |= 1U << l;
+  }
+  return failed;
 }
 
 template <typename T>
-bool check_any(double offset, double unit, const T* data, const NodeBlock& block,
-               const std::int32_t* values, double bound) {
-  const int n = block.count[2];
+std::uint32_t check_any(double offset, double unit, const ValueRows<const T>& rows,
+                        const std::int32_t* lattice, std::int64_t pitch, double bound) {
+  const int n = rows.count;
   const VD voffset = hn::Set(DD(), offset);
   const VD vunit = hn::Set(DD(), unit);
   const VD vbound = hn::Set(DD(), bound);
-  VD failed = hn::Zero(DD());
-  bool holds = true;
-  block.each_row([&](std::int64_t first, std::int64_t natural) {
-    const T* x = data + first;
-    const std::int32_t* from = values + natural;
+  std::uint32_t failed = 0;
+  for (int l = 0; l < rows.used; ++l) {
+    const T* x = rows.data[l];
+    const std::int32_t* from = lattice + l * pitch;
     if (n < static_cast<int>(hn::Lanes(DD()))) {
       for (int i = 0; i < n; ++i) {
         const T r = static_cast<T>(offset + unit * static_cast<double>(from[i]));
-        holds = holds && std::fabs(static_cast<double>(x[i]) - static_cast<double>(r)) < bound;
+        if (!(std::fabs(static_cast<double>(x[i]) - static_cast<double>(r)) < bound)) {
+          failed |= 1U << l;
+        }
       }
-      return;
+      continue;
     }
+    VD worst = hn::Zero(DD());
     each_vector(n, [&](int i) {
       const VD r = round_to(hn::Add(voffset, hn::Mul(vunit, load_lattice(from + i))), x);
       const auto bad = hn::Not(hn::Lt(hn::Abs(hn::Sub(load_double(x + i), r)), vbound));
-      failed = hn::Or(failed, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
+      worst = hn::Or(worst, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
     });
-  });
-  return holds && hn::AllTrue(DD(), hn::Eq(failed, hn::Zero(DD())));
+    if (!hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())))) failed |= 1U << l;
+  }
+  return failed;
 }
 
 template <typename T>
-void reconstruct_any(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
-                     T* out) {
-  const int n = block.count[2];
+void reconstruct_any(double offset, double unit, const std::int32_t* lattice, std::int64_t pitch,
+                     const ValueRows<T>& rows) {
+  const int n = rows.count;
   const VD voffset = hn::Set(DD(), offset);
   const VD vunit = hn::Set(DD(), unit);
-  block.each_row([&](std::int64_t first, std::int64_t natural) {
-    const std::int32_t* from = values + natural;
-    T* to = out + first;
+  for (int l = 0; l < rows.used; ++l) {
+    const std::int32_t* from = lattice + l * pitch;
+    T* to = rows.data[l];
     if (n < static_cast<int>(hn::Lanes(DD()))) {
       for (int i = 0; i < n; ++i) {
         to[i] = static_cast<T>(offset + unit * static_cast<double>(from[i]));
       }
-      return;
+      continue;
     }
     each_vector(n, [&](int i) {
       store_value(hn::Add(voffset, hn::Mul(vunit, load_lattice(from + i))), to + i);
     });
-  });
+  }
 }
 
 // A plain loop: the compiler vectorises it per target.
@@ -143,29 +147,29 @@ bool within_f32(const float* x, const float* r, int n, double bound) {
 bool within_f64(const double* x, const double* r, int n, double bound) {
   return all_below(x, r, n, bound);
 }
-bool quantise_f32(double offset, double inverse, const float* data, const NodeBlock& block,
-                  std::int32_t* out) {
-  return quantise_any(offset, inverse, data, block, out);
+std::uint32_t quantise_f32(double offset, double inverse, const ValueRows<const float>& rows,
+                           std::int32_t* lattice, std::int64_t pitch) {
+  return quantise_any(offset, inverse, rows, lattice, pitch);
 }
-bool quantise_f64(double offset, double inverse, const double* data, const NodeBlock& block,
-                  std::int32_t* out) {
-  return quantise_any(offset, inverse, data, block, out);
+std::uint32_t check_f32(double offset, double unit, const ValueRows<const float>& rows,
+                        const std::int32_t* lattice, std::int64_t pitch, double bound) {
+  return check_any(offset, unit, rows, lattice, pitch, bound);
 }
-bool check_f32(double offset, double unit, const float* data, const NodeBlock& block,
-               const std::int32_t* values, double bound) {
-  return check_any(offset, unit, data, block, values, bound);
+void reconstruct_f32(double offset, double unit, const std::int32_t* lattice, std::int64_t pitch,
+                     const ValueRows<float>& rows) {
+  reconstruct_any(offset, unit, lattice, pitch, rows);
 }
-bool check_f64(double offset, double unit, const double* data, const NodeBlock& block,
-               const std::int32_t* values, double bound) {
-  return check_any(offset, unit, data, block, values, bound);
+std::uint32_t quantise_f64(double offset, double inverse, const ValueRows<const double>& rows,
+                           std::int32_t* lattice, std::int64_t pitch) {
+  return quantise_any(offset, inverse, rows, lattice, pitch);
 }
-void reconstruct_f32(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
-                     float* out) {
-  reconstruct_any(offset, unit, block, values, out);
+std::uint32_t check_f64(double offset, double unit, const ValueRows<const double>& rows,
+                        const std::int32_t* lattice, std::int64_t pitch, double bound) {
+  return check_any(offset, unit, rows, lattice, pitch, bound);
 }
-void reconstruct_f64(double offset, double unit, const NodeBlock& block, const std::int32_t* values,
-                     double* out) {
-  reconstruct_any(offset, unit, block, values, out);
+void reconstruct_f64(double offset, double unit, const std::int32_t* lattice, std::int64_t pitch,
+                     const ValueRows<double>& rows) {
+  reconstruct_any(offset, unit, lattice, pitch, rows);
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
@@ -192,29 +196,29 @@ bool within_bound(const double* x, const double* r, int count, double bound) {
   return HWY_DYNAMIC_DISPATCH(within_f64)(x, r, count, bound);
 }
 
-bool quantise_block(const NumberMap& map, const float* data, const NodeBlock& block,
-                    std::int32_t* out) {
-  return HWY_DYNAMIC_DISPATCH(quantise_f32)(map.offset, 1.0 / map.unit, data, block, out);
+std::uint32_t quantise_rows(const NumberMap& map, const ValueRows<const float>& rows,
+                            std::int32_t* lattice, std::int64_t pitch) {
+  return HWY_DYNAMIC_DISPATCH(quantise_f32)(map.offset, 1.0 / map.unit, rows, lattice, pitch);
 }
-bool quantise_block(const NumberMap& map, const double* data, const NodeBlock& block,
-                    std::int32_t* out) {
-  return HWY_DYNAMIC_DISPATCH(quantise_f64)(map.offset, 1.0 / map.unit, data, block, out);
+std::uint32_t check_rows(const NumberMap& map, const ValueRows<const float>& rows,
+                         const std::int32_t* lattice, std::int64_t pitch, double bound) {
+  return HWY_DYNAMIC_DISPATCH(check_f32)(map.offset, map.unit, rows, lattice, pitch, bound);
 }
-bool check_block(const NumberMap& map, const float* data, const NodeBlock& block,
-                 const std::int32_t* values, double bound) {
-  return HWY_DYNAMIC_DISPATCH(check_f32)(map.offset, map.unit, data, block, values, bound);
+void reconstruct_rows(const NumberMap& map, const std::int32_t* lattice, std::int64_t pitch,
+                      const ValueRows<float>& rows) {
+  HWY_DYNAMIC_DISPATCH(reconstruct_f32)(map.offset, map.unit, lattice, pitch, rows);
 }
-bool check_block(const NumberMap& map, const double* data, const NodeBlock& block,
-                 const std::int32_t* values, double bound) {
-  return HWY_DYNAMIC_DISPATCH(check_f64)(map.offset, map.unit, data, block, values, bound);
+std::uint32_t quantise_rows(const NumberMap& map, const ValueRows<const double>& rows,
+                            std::int32_t* lattice, std::int64_t pitch) {
+  return HWY_DYNAMIC_DISPATCH(quantise_f64)(map.offset, 1.0 / map.unit, rows, lattice, pitch);
 }
-void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,
-                       float* out) {
-  HWY_DYNAMIC_DISPATCH(reconstruct_f32)(map.offset, map.unit, block, values, out);
+std::uint32_t check_rows(const NumberMap& map, const ValueRows<const double>& rows,
+                         const std::int32_t* lattice, std::int64_t pitch, double bound) {
+  return HWY_DYNAMIC_DISPATCH(check_f64)(map.offset, map.unit, rows, lattice, pitch, bound);
 }
-void reconstruct_block(const NumberMap& map, const NodeBlock& block, const std::int32_t* values,
-                       double* out) {
-  HWY_DYNAMIC_DISPATCH(reconstruct_f64)(map.offset, map.unit, block, values, out);
+void reconstruct_rows(const NumberMap& map, const std::int32_t* lattice, std::int64_t pitch,
+                      const ValueRows<double>& rows) {
+  HWY_DYNAMIC_DISPATCH(reconstruct_f64)(map.offset, map.unit, lattice, pitch, rows);
 }
 
 }  // namespace tamis::reduce

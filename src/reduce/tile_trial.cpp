@@ -1,0 +1,85 @@
+// Loading of closed tiles, and their passage through the kernels.
+#include "reduce/tile_trial.hpp"
+
+namespace tamis::reduce {
+
+namespace {
+
+std::int64_t natural_size(int rank, int tile) {
+  std::int64_t size = 1;
+  for (int k = 0; k < rank; ++k) size *= tile + 1;
+  return size;
+}
+
+}  // namespace
+
+template <typename I>
+void ClosedTile<I>::load(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>& rows,
+                         VoidFiller& filler) {
+  const auto size =
+      static_cast<std::size_t>(natural_size(grid.active_count(), grid.tile()) + kRowSlack);
+  values.resize(size);
+  valid.resize(size);
+  shape = grid.cell_shape(tile, grid.full_mask());
+  const NodeBlock block = closed_block(grid, tile);
+  rows.read(block, values.data());
+  masked = rows.read_valid(block, valid.data());
+  if (!masked) return;
+  int nodes[3];
+  shape.aligned_nodes(nodes);
+  filler.fill(values.data(), valid.data(), nodes, grid.tile() + 1);
+}
+
+template <typename I>
+TileTrial<I>::TileTrial(int max_rank, int tile)
+    : batch_(max_rank, tile),
+      room_(natural_size(max_rank, tile)),
+      codes_(static_cast<std::size_t>(2 * room_ * batch_.lanes())),
+      contexts_(codes_.size()) {}
+
+template <typename I>
+void TileTrial<I>::run(std::span<const ClosedTile<I>> tiles, std::span<const std::size_t> group,
+                       const CellRule& rule, bool contexts) {
+  const ClosedTile<I>& any = tiles[group.front()];
+  const auto lanes = static_cast<std::size_t>(batch_.lanes());
+  const I* rows[kMaxLanes];
+  for (std::size_t l = 0; l < group.size(); ++l) {
+    const ClosedTile<I>& tile = tiles[group[l]];
+    rows[l] = tile.values.data();
+    const auto at = static_cast<std::int64_t>(l) * 2 * room_;
+    sinks_[l] = {codes_.data() + at, codes_.data() + at + room_, contexts_.data() + at,
+                 contexts_.data() + at + room_};
+    if (!any.masked) continue;
+    valid_ = tile.valid;
+    give_coarse_codes(tile.shape, rule.predictor, valid_);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(room_); ++i) {
+      batch_.valid()[i * lanes + l] = valid_[i];
+    }
+  }
+  const int used = static_cast<int>(group.size());
+  rows_to_lanes<I>(rows, used, static_cast<int>(room_), batch_.values());
+  CodingOptions options;
+  options.masked = any.masked;
+  options.contexts = contexts;
+  encode_cells<I>(batch_, any.shape, rule, options, std::span(sinks_, group.size()));
+}
+
+template <typename I>
+TrialCodes<I> TileTrial<I>::codes(std::size_t lane) const {
+  const auto at = static_cast<std::int64_t>(lane) * 2 * room_;
+  const I* begin = codes_.data() + at;
+  const std::uint8_t* contexts = contexts_.data() + at;
+  return {begin,
+          begin + room_,
+          contexts,
+          contexts + room_,
+          sinks_[lane].coarse - begin,
+          sinks_[lane].fine - (begin + room_)};
+}
+
+template struct ClosedTile<std::int32_t>;
+template struct ClosedTile<std::int64_t>;
+template class TileTrial<std::int32_t>;
+template class TileTrial<std::int64_t>;
+
+}  // namespace tamis::reduce

@@ -157,8 +157,8 @@ class KernelRun {
       buffers.emplace_back(expected[l]);
     }
     for (CodeBuffer& b : buffers) {
-      sinks.push_back({b.coarse.data(), b.fine.data(), b.coarse_contexts.data(),
-                       b.fine_contexts.data()});
+      sinks.push_back(
+          {b.coarse.data(), b.fine.data(), b.coarse_contexts.data(), b.fine_contexts.data()});
     }
     options_.contexts = with_contexts;
     encode_cells<I>(batch_, scene_.shape, scene_.rule, options_, sinks);
@@ -257,7 +257,8 @@ class KernelRun {
   // The kernels find the input where they leave the reconstruction.
   void put_open(const std::vector<I>& input, std::size_t lane) {
     const auto lanes = static_cast<std::size_t>(batch_.lanes());
-    each_open(scene_.shape, 1, [&](std::size_t i) { batch_.values()[i * lanes + lane] = input[i]; });
+    each_open(scene_.shape, 1,
+              [&](std::size_t i) { batch_.values()[i * lanes + lane] = input[i]; });
   }
   void expect_values(const References<I>& expected, std::size_t lane, int step = 1) {
     const auto lanes = static_cast<std::size_t>(batch_.lanes());

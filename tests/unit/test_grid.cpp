@@ -234,8 +234,8 @@ void expect_boundaries(const Cut& cut) {
       for (std::size_t l = 0; l < tiles.size(); ++l) {
         each_point(tiles[l], mask, [&](std::size_t at, I value, bool open) {
           ASSERT_EQ(values[at * kLanes + l], open ? I{-1} : value)
-              << cut.extents.to_string() << " tile " << tiles[l].index << " mask " << mask
-              << " at " << at;
+              << cut.extents.to_string() << " tile " << tiles[l].index << " mask " << mask << " at "
+              << at;
           ASSERT_EQ(values[at * kLanes + 2], I{-1});
         });
       }

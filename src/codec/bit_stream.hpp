@@ -42,15 +42,6 @@ class BitWriter {
     }
   }
 
-  /// `zeros` zero bits and a one.
-  void put_unary(std::uint64_t zeros) {
-    while (zeros > 48) {
-      put(0, 48);
-      zeros -= 48;
-    }
-    put(std::uint64_t{1} << zeros, static_cast<int>(zeros) + 1);
-  }
-
   /// Fills the last byte with zeros and drops the spare bytes. The writer can go on from there.
   void flush() {
     if (filled_ > 0) put(0, 8 - filled_);
@@ -100,36 +91,6 @@ class BitReader {
     if (count <= 32) return get(count);
     const std::uint64_t low = get(32);
     return low | get(count - 32) << 32;
-  }
-
-  /// `count` numbers in unary, each a run of zeros before a one. Throws when one exceeds `limit`.
-  [[gnu::always_inline]] void get_unary(int count, std::uint32_t limit, std::uint32_t* out) {
-    std::uint32_t zeros = 0;  // seen since the last one
-    for (int i = 0; i < count;) {
-      std::uint64_t word = peek() & ((std::uint64_t{1} << kPeekBits) - 1);
-      const int found = std::min(std::popcount(word), count - i);
-      std::uint32_t used = 0;
-      for (int j = 0; j < found; ++j) {
-        const auto at = static_cast<std::uint32_t>(std::countr_zero(word));
-        out[i + j] = at - used;
-        used = at + 1;
-        word &= word - 1;
-      }
-      if (found > 0) {
-        out[i] += zeros;
-        zeros = 0;
-        i += found;
-      }
-      if (i < count) {
-        zeros += kPeekBits - used;
-        used = kPeekBits;
-        if (zeros > limit) throw_corrupt("a run is longer than its limit");
-      }
-      skip(static_cast<int>(used));
-    }
-    std::uint32_t most = 0;
-    for (int i = 0; i < count; ++i) most = std::max(most, out[i]);
-    if (most > limit) throw_corrupt("a run is longer than its limit");
   }
 
   /// Throws unless fewer than 8 bits are left and they are zero.

@@ -16,93 +16,106 @@
 #include "codec/bit_stream.hpp"
 #include "codec/rice.hpp"
 #include "codec/rice_sparse-inl.hpp"
+#include "codec/unary_planes-inl.hpp"
 #include "tamis/error.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::codec {
 namespace HWY_NAMESPACE {
 
+// Planes of the codes below the escape: 24 needs five.
+constexpr int kQuotientPlanes = 5;
+
+// A group of up to 64 codes as planes, and how it is written best.
 template <typename U>
-std::uint64_t rice_cost(const U* group, int n, int k) {
+struct GroupPlan {
+  int parameter = -1;  // -1 when all is zero
   std::uint64_t bits = 0;
-  for (int i = 0; i < n; ++i) {
-    const U quotient = group[i] >> k;
-    bits += quotient < kRiceEscape ? static_cast<unsigned>(quotient) + 1
-                                   : static_cast<unsigned>(kRiceEscape + 1 + kBits<U>);
-  }
-  return bits + static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(k);
-}
+  std::uint64_t planes[kBits<U> + kQuotientPlanes];  // zero from the codes' width on
+  std::uint64_t escapes = 0;
 
-// The cheaper of the two parameters around the logarithm of the mean; -1 when all is zero.
-template <typename U>
-int rice_parameter(const U* group, int n, std::uint64_t& cost) {
-  std::uint64_t sum = 0;
-  U all = 0;
-  for (int i = 0; i < n; ++i) {
-    sum += sizeof(U) == 8 ? std::min<std::uint64_t>(group[i], std::uint64_t{1} << 56) : group[i];
-    all |= group[i];
-  }
-  cost = 0;
-  if (all == 0) return -1;
-  const std::uint64_t mean = sum / static_cast<std::uint64_t>(n);
-  const int guess = mean == 0 ? 0 : static_cast<int>(std::bit_width(mean)) - 1;
-  int best = guess;
-  cost = rice_cost(group, n, guess) + (guess >= kWideParameter - 1 ? 6 : 0);
-  if (guess > 0) {
-    const std::uint64_t lower = rice_cost(group, n, guess - 1) + (guess >= kWideParameter ? 6 : 0);
-    if (lower < cost) {
-      cost = lower;
-      best = guess - 1;
+  // The cheaper of the two parameters around the logarithm of the mean.
+  void make(const U* group, int n) {
+    U all = 0;
+    for (int i = 0; i < n; ++i) all |= group[i];
+    parameter = -1;
+    bits = 0;
+    escapes = 0;
+    if (all == 0) return;
+    const int width = static_cast<int>(std::bit_width(all));
+    planes_from_codes(group, width, planes);
+    for (int b = width; b < width + kQuotientPlanes; ++b) planes[b] = 0;
+    std::uint64_t counts[kBits<U>];
+    std::uint64_t sum = 0;  // in units of the lowest bit that counts: it must not overflow
+    const int lowest = std::max(0, width - 50);
+    for (int b = 0; b < width; ++b) {
+      counts[b] = static_cast<std::uint64_t>(std::popcount(planes[b]));
+      if (b >= lowest) sum += counts[b] << (b - lowest);
     }
-  }
-  return best;
-}
-
-// k planes; the quotients in unary; then in full the codes whose quotient is the escape.
-template <typename U>
-void write_group(const U* group, int n, int k, BitWriter& out) {
-  std::uint64_t planes[64];
-  planes_from_codes(group, k, planes);
-  for (int b = 0; b < k; ++b) {
-    out.put_wide(n < 64 ? planes[b] & ((std::uint64_t{1} << n) - 1) : planes[b], n);
-  }
-  std::uint64_t word = 0;
-  int filled = 0;
-  bool escapes = false;
-  for (int i = 0; i < n; ++i) {
-    const U quotient = group[i] >> k;
-    escapes |= quotient >= kRiceEscape;
-    filled += static_cast<int>(quotient < kRiceEscape ? quotient : kRiceEscape);
-    word |= std::uint64_t{1} << filled++;
-    if (filled > 31) {
-      out.put(word, filled);
-      word = 0;
-      filled = 0;
+    const std::uint64_t mean = sum / static_cast<std::uint64_t>(n);
+    const int guess = lowest + (mean == 0 ? 0 : static_cast<int>(std::bit_width(mean)) - 1);
+    parameter = guess;
+    bits = cost(group, n, guess, width, counts) + (guess >= kWideParameter - 1 ? 6 : 0);
+    if (guess > 0) {
+      const std::uint64_t lower =
+          cost(group, n, guess - 1, width, counts) + (guess >= kWideParameter ? 6 : 0);
+      if (lower < bits) {
+        bits = lower;
+        parameter = guess - 1;
+      }
     }
+    if (all >> parameter >= kRiceEscape) cap_quotients(width);
   }
-  out.put(word, filled);
-  if (!escapes) return;
-  for (int i = 0; i < n; ++i) {
-    if (group[i] >> k >= kRiceEscape) out.put_wide(group[i], kBits<U>);
+
+ private:
+  static std::uint64_t cost(const U* group, int n, int k, int width, const std::uint64_t* counts) {
+    std::uint64_t total = static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(k);
+    if (width - k < kQuotientPlanes) {  // no escapes: the quotients' sum, and a bit for each
+      for (int b = k; b < width; ++b) total += counts[b] << (b - k);
+      return total + static_cast<std::uint64_t>(n);
+    }
+    for (int i = 0; i < n; ++i) {
+      const U quotient = group[i] >> k;
+      total += quotient < kRiceEscape ? static_cast<unsigned>(quotient) + 1
+                                      : static_cast<unsigned>(kRiceEscape + kBits<U>);
+    }
+    return total;
+  }
+
+  // Codes whose quotient is the escape or above get exactly that.
+  void cap_quotients(int width) {
+    std::uint64_t* q = planes + parameter;
+    for (int b = parameter + kQuotientPlanes; b < width; ++b) {
+      escapes |= planes[b];
+      planes[b] = 0;
+    }
+    escapes |= q[4] & q[3];
+    for (int b = 0; b < 3; ++b) q[b] &= ~escapes;
+    q[3] |= escapes;
+    q[4] |= escapes;
+  }
+};
+
+// The parameter's planes; the quotients in unary; then in full the codes that escape.
+template <typename U>
+void write_group(GroupPlan<U>& plan, const U* group, int n, BitWriter& out) {
+  for (int b = 0; b < plan.parameter; ++b) out.put_wide(plan.planes[b], n);
+  put_unary_planes(plan.planes + plan.parameter, kQuotientPlanes, n, kRiceEscape, out);
+  for (std::uint64_t rest = plan.escapes; rest != 0; rest &= rest - 1) {
+    out.put_wide(group[std::countr_zero(rest)], kBits<U>);
   }
 }
 
 template <typename U>
-void read_group(U* __restrict group, int n, int k, BitReader& in) {
-  std::uint64_t planes[64];
+void read_group(U* group, int n, int k, BitReader& in) {
+  std::uint64_t planes[kBits<U> + kQuotientPlanes];
   for (int b = 0; b < k; ++b) planes[b] = in.get_wide(n);
-  U low[kPlaneGroup];
-  codes_from_planes(planes, k, low);
-  std::uint32_t quotients[kPlaneGroup];
-  in.get_unary(n, kRiceEscape, quotients);
-  unsigned escapes = 0;
-  for (int i = 0; i < n; ++i) {
-    escapes |= quotients[i] == kRiceEscape ? 1U : 0U;
-    group[i] = low[i] | static_cast<U>(quotients[i]) << k;
-  }
-  if (escapes == 0) return;
-  for (int i = 0; i < n; ++i) {
-    if (quotients[i] == kRiceEscape) group[i] = static_cast<U>(in.get_wide(kBits<U>));
+  for (int b = k; b < k + kQuotientPlanes; ++b) planes[b] = 0;
+  int count = 0;
+  const std::uint64_t escapes = get_unary_planes(n, kRiceEscape, in, planes + k, count);
+  codes_from_planes(planes, std::min(k + count, kBits<U>), group);
+  for (std::uint64_t rest = escapes; rest != 0; rest &= rest - 1) {
+    group[std::countr_zero(rest)] = static_cast<U>(in.get_wide(kBits<U>));
   }
 }
 
@@ -113,7 +126,7 @@ struct SegmentPlan {
   bool zero = false;
   bool sparse = false;
   int low_bits = 0;
-  int parameters[kRiceSegment / kPlaneGroup] = {};
+  GroupPlan<U> groups[kRiceSegment / kPlaneGroup];
   std::uint64_t bits = 4;
 
   SegmentPlan(const U* segment, int n) {
@@ -121,13 +134,11 @@ struct SegmentPlan {
     for (int i = 0; i < n; ++i) nonzero += segment[i] != 0;
     zero = nonzero == 0;
     if (zero) return;
-    const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
+    const int count = (n + kPlaneGroup - 1) / kPlaneGroup;
     std::uint64_t dense_bits = 0;
-    for (int g = 0; g < groups; ++g) {
-      std::uint64_t cost = 0;
-      const int size = std::min(kPlaneGroup, n - g * kPlaneGroup);
-      parameters[g] = rice_parameter(segment + g * kPlaneGroup, size, cost);
-      dense_bits += cost + 4;
+    for (int g = 0; g < count; ++g) {
+      groups[g].make(segment + g * kPlaneGroup, std::min(kPlaneGroup, n - g * kPlaneGroup));
+      dense_bits += groups[g].bits + 4;
     }
     std::uint64_t sparse_bits = ~std::uint64_t{0};
     if (nonzero <= n / 3) {
@@ -141,7 +152,7 @@ struct SegmentPlan {
 
 template <typename U>
 void write_segment(const U* segment, int n, BitWriter& out) {
-  const SegmentPlan<U> plan(segment, n);
+  SegmentPlan<U> plan(segment, n);
   if (plan.zero) {
     out.put(kZeroSegment, 4);
     return;
@@ -154,14 +165,15 @@ void write_segment(const U* segment, int n, BitWriter& out) {
   const int groups = (n + kPlaneGroup - 1) / kPlaneGroup;
   out.put(kDenseSegment, 4);
   for (int g = 0; g < groups; ++g) {
-    const int head = std::min(plan.parameters[g] + 1, kWideParameter);
+    const int parameter = plan.groups[g].parameter;
+    const int head = std::min(parameter + 1, kWideParameter);
     out.put(static_cast<std::uint64_t>(head), 4);
-    if (head == kWideParameter) out.put(static_cast<std::uint64_t>(plan.parameters[g]), 6);
+    if (head == kWideParameter) out.put(static_cast<std::uint64_t>(parameter), 6);
   }
   for (int g = 0; g < groups; ++g) {
-    if (plan.parameters[g] < 0) continue;
-    write_group(segment + g * kPlaneGroup, std::min(kPlaneGroup, n - g * kPlaneGroup),
-                plan.parameters[g], out);
+    if (plan.groups[g].parameter < 0) continue;
+    write_group(plan.groups[g], segment + g * kPlaneGroup,
+                std::min(kPlaneGroup, n - g * kPlaneGroup), out);
   }
 }
 
@@ -221,10 +233,11 @@ template <typename I>
 std::uint64_t bits_any(const I* codes, std::int64_t count) {
   using U = std::make_unsigned_t<I>;
   std::uint64_t bits = 0;
-  U segment[kRiceSegment];
+  U segment[kRiceSegment + kPlaneGroup];
   for (std::int64_t at = 0; at < count; at += kRiceSegment) {
     const int n = static_cast<int>(std::min<std::int64_t>(kRiceSegment, count - at));
     for (int i = 0; i < n; ++i) segment[i] = zigzag(codes[at + i]);
+    std::fill_n(segment + n, kPlaneGroup, U{0});
     bits += SegmentPlan<U>(segment, n).bits;
   }
   return bits;

@@ -14,6 +14,7 @@
 
 #include "codec/bit_stream.hpp"
 #include "codec/rice.hpp"
+#include "codec/unary_planes-inl.hpp"
 #include "tamis/error.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,7 +65,7 @@ std::uint64_t sparse_cost(const NonZeros<U>& list, int n, int& low_bits) {
   std::uint64_t sizes = 9;
   for (int i = 0; i < list.count; ++i) {
     const std::uint32_t size = sparse_size(list.codes[i]);
-    sizes += size + 2 + (size == kRiceEscape ? kBits<U> : 0);
+    sizes += size + 1 + (size == kRiceEscape ? kBits<U> : 1);
   }
   const auto mean_gap = static_cast<unsigned>((n - list.count) / list.count);
   const int guess = mean_gap == 0 ? 0 : static_cast<int>(std::bit_width(mean_gap)) - 1;
@@ -81,15 +82,43 @@ std::uint64_t sparse_cost(const NonZeros<U>& list, int n, int& low_bits) {
   return best;
 }
 
+constexpr int kMostPlanes = 10;  // of numbers up to 512
+
+// Lists in unary, 64 numbers at a time; `numbers` can be read and written in whole groups.
+inline void put_unary_list(const std::uint32_t* numbers, int count, int most, BitWriter& out) {
+  std::uint64_t planes[kMostPlanes];
+  for (int i = 0; i < count; i += kPlaneGroup) {
+    const int n = std::min(kPlaneGroup, count - i);
+    std::uint32_t all = 0;
+    for (int j = 0; j < n; ++j) all |= numbers[i + j];
+    const int width = static_cast<int>(std::bit_width(all));
+    planes_from_codes(numbers + i, width, planes);
+    for (int b = 0; b < width; ++b) planes[b] &= first_bits(n);
+    put_unary_planes(planes, width, n, most, out);
+  }
+}
+
+inline void get_unary_list(int count, int most, BitReader& in, std::uint32_t* numbers) {
+  for (int i = 0; i < count; i += kPlaneGroup) {
+    std::uint64_t planes[kMostPlanes] = {};
+    int width = 0;
+    get_unary_planes(std::min(kPlaneGroup, count - i), most, in, planes, width);
+    codes_from_planes(planes, width, numbers + i);
+  }
+}
+
 // Low bits of all gaps, their quotients, signs, sizes, and the codes that escaped.
 template <typename U>
 void write_sparse(const NonZeros<U>& list, int low, BitWriter& out) {
   out.put(static_cast<std::uint64_t>(list.count - 1), 9);
   const std::uint32_t mask = (1U << low) - 1;
   for (int i = 0; i < list.count; ++i) out.put(list.gaps[i] & mask, low);
-  for (int i = 0; i < list.count; ++i) out.put_unary(list.gaps[i] >> low);
+  std::uint32_t numbers[kRiceSegment + kPlaneGroup] = {};
+  for (int i = 0; i < list.count; ++i) numbers[i] = list.gaps[i] >> low;
+  put_unary_list(numbers, list.count, kRiceSegment, out);
   for (int i = 0; i < list.count; ++i) out.put(list.codes[i] & 1, 1);
-  for (int i = 0; i < list.count; ++i) out.put_unary(sparse_size(list.codes[i]));
+  for (int i = 0; i < list.count; ++i) numbers[i] = sparse_size(list.codes[i]);
+  put_unary_list(numbers, list.count, kRiceEscape, out);
   for (int i = 0; i < list.count; ++i) {
     if (sparse_size(list.codes[i]) == kRiceEscape) out.put_wide(list.codes[i], kBits<U>);
   }
@@ -100,11 +129,11 @@ void read_sparse(U* segment, int n, int low, BitReader& in) {
   std::fill_n(segment, n, U{0});
   const int nonzero = static_cast<int>(in.get(9)) + 1;
   std::uint32_t positions[kRiceSegment];
-  std::uint32_t high[kRiceSegment];
-  std::uint32_t sizes[kRiceSegment];
+  std::uint32_t high[kRiceSegment + kPlaneGroup];
+  std::uint32_t sizes[kRiceSegment + kPlaneGroup];
   std::uint8_t signs[kRiceSegment];
   for (int i = 0; i < nonzero; ++i) positions[i] = static_cast<std::uint32_t>(in.get(low));
-  in.get_unary(nonzero, kRiceSegment, high);
+  get_unary_list(nonzero, kRiceSegment, in, high);
   std::uint32_t next = 0;
   for (int i = 0; i < nonzero; ++i) {
     next += positions[i] + (high[i] << low);
@@ -114,7 +143,7 @@ void read_sparse(U* segment, int n, int low, BitReader& in) {
     positions[i] = next++;
   }
   for (int i = 0; i < nonzero; ++i) signs[i] = static_cast<std::uint8_t>(in.get(1));
-  in.get_unary(nonzero, kRiceEscape, sizes);
+  get_unary_list(nonzero, kRiceEscape, in, sizes);
   for (int i = 0; i < nonzero; ++i) {
     segment[positions[i]] = sizes[i] < kRiceEscape ? static_cast<U>(2 * (sizes[i] + 1) - signs[i])
                                                    : static_cast<U>(in.get_wide(kBits<U>));

@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <cassert>
-#include <new>
 #include <utility>
 
+#include "core/array.hpp"
 #include "tamis/error.hpp"
 
 namespace tamis {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 60;
-constexpr std::align_val_t kAlignment{64};
 
 void check_rank(std::size_t rank) {
   if (rank > static_cast<std::size_t>(kMaxRank)) {
@@ -144,7 +143,7 @@ Tensor::Tensor(DType dtype, const Extents& shape)
   if (count_ == 0) return;
   // At most 2^60 elements of 8 bytes: fits in size_t, though not in a signed 64-bit size.
   const std::size_t size = static_cast<std::size_t>(count_) * dtype_bytes(dtype);
-  data_ = ::operator new(size, kAlignment, std::nothrow);
+  data_ = allocate_memory(size).release();
   if (data_ == nullptr) {
     throw Error(ErrorCode::kOutOfMemory, "cannot allocate " + std::to_string(size) +
                                              " bytes for a tensor of " + shape.to_string() + " " +
@@ -166,7 +165,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
   return *this;
 }
 
-Tensor::~Tensor() { ::operator delete(data_, kAlignment); }
+Tensor::~Tensor() { FreeMemory()(data_); }
 
 TensorView Tensor::view() noexcept { return {data_, dtype_, shape_, shape_.contiguous_strides()}; }
 

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <span>
 
 #include "codec/rans.hpp"
+#include "core/array.hpp"
 #include "reduce/lattice_math.hpp"
 
 namespace tamis::reduce {
@@ -41,14 +40,16 @@ inline constexpr int kMaxLanes = 16;
 inline constexpr int kRowSlack = 16;
 
 /// A cell of `rank` free axes, fastest last. Local coordinates run from 0 to `tile`; `nodes` of
-/// them exist along each axis (tile + 1 when the far boundary exists). The open points have all
-/// coordinates in [1, min(nodes, tile) - 1].
+/// them exist along each axis (tile + 1 when the far boundary exists). The open points lie between
+/// the boundaries, or behind the near one where there is no far one.
 struct CellShape {
   int rank = 0;
   int tile = 0;                  // a power of two
   int nodes[kMaxCellRank] = {};  // 1 .. tile + 1
-  bool has_far(int axis) const { return nodes[axis] == tile + 1; }
-  int open(int axis) const { return (nodes[axis] < tile ? nodes[axis] : tile) - 1; }
+  /// Axis 0 ends in a far boundary although it is shorter than a tile: a slice for trials.
+  bool slice = false;
+  bool has_far(int axis) const { return nodes[axis] == tile + 1 || (slice && axis == 0); }
+  int open(int axis) const { return nodes[axis] - (has_far(axis) ? 2 : 1); }
   /// Nodes of plane, line and row, 1 for axes that the cell does not have.
   void aligned_nodes(int out[3]) const {
     for (int i = 0; i < 3; ++i) out[i] = i < 3 - rank ? 1 : nodes[i - (3 - rank)];
@@ -56,23 +57,6 @@ struct CellShape {
   std::int64_t open_count() const;
   /// Open points with at least one odd coordinate; the others are the coarse ones.
   std::int64_t fine_count() const;
-};
-
-/// Uninitialised array for aligned vector access.
-template <typename T>
-class AlignedArray {
- public:
-  explicit AlignedArray(std::int64_t size = 0)
-      : data_(static_cast<T*>(
-            ::operator new(static_cast<std::size_t>(size) * sizeof(T), kAlignment))) {}
-  T* data() const { return data_.get(); }
-
- private:
-  static constexpr std::align_val_t kAlignment{64};
-  struct Free {
-    void operator()(T* p) const { ::operator delete(p, kAlignment); }
-  };
-  std::unique_ptr<T, Free> data_;
 };
 
 /// Lanes of this machine's vectors, at most kMaxLanes.
@@ -104,13 +88,13 @@ class CellBatch {
 
  private:
   int lanes_;
-  AlignedArray<I> values_;
-  AlignedArray<std::uint8_t> valid_;
-  AlignedArray<I> scaled_;
-  AlignedArray<I> marks_;
-  AlignedArray<I> row_codes_;
-  AlignedArray<I> row_values_;
-  AlignedArray<std::uint8_t> row_contexts_;
+  Array<I> values_;
+  Array<std::uint8_t> valid_;
+  Array<I> scaled_;
+  Array<I> marks_;
+  Array<I> row_codes_;
+  Array<I> row_values_;
+  Array<std::uint8_t> row_contexts_;
 };
 
 /// Contexts: activity class, plus 16 for each level from the finest up to the fourth.

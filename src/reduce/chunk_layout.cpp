@@ -2,7 +2,6 @@
 #include "reduce/chunk_layout.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tamis::reduce {
 
@@ -47,20 +46,24 @@ Grid::Range ChunkLayout::bundle(int stream, int index) const {
   return {index == 0 ? 0 : ends_[stream][i - 1], ends_[stream][i]};
 }
 
-bool ChunkLayout::before(const CellJob& a, const CellJob& b, bool in_turn) {
-  const auto key = [in_turn](const CellJob& j) {
-    return std::tuple(in_turn ? j.turn : 0, j.mask, j.predictor, j.masked, j.wanted,
-                      j.shape.nodes[0], j.shape.nodes[1], j.shape.nodes[2]);
-  };
-  return key(a) < key(b);
-}
-
 void ChunkLayout::sort(bool in_turn) {
+  constexpr int kNodeBits = 13;  // up to 4097
   order_.clear();
-  for (const CellJob& job : jobs_) order_.push_back(&job);
-  std::stable_sort(order_.begin(), order_.end(), [in_turn](const CellJob* a, const CellJob* b) {
-    return before(*a, *b, in_turn);
-  });
+  for (const CellJob& job : jobs_) {
+    std::uint64_t key = in_turn ? static_cast<std::uint64_t>(job.turn) : 0;
+    key = key << 3 | static_cast<std::uint64_t>(job.mask);
+    key = key << 3 | static_cast<std::uint64_t>(job.predictor);
+    key = key << 2 | static_cast<std::uint64_t>(job.masked) << 1 |
+          static_cast<std::uint64_t>(job.wanted);
+    for (const int nodes : job.shape.nodes) {
+      key = key << kNodeBits | static_cast<std::uint64_t>(nodes);
+    }
+    order_.push_back({key, &job});
+  }
+  const auto before = [](const Sorted& a, const Sorted& b) { return a.key < b.key; };
+  if (!std::is_sorted(order_.begin(), order_.end(), before)) {
+    std::stable_sort(order_.begin(), order_.end(), before);
+  }
 }
 
 }  // namespace tamis::reduce

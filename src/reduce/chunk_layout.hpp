@@ -67,13 +67,14 @@ class ChunkLayout {
   void each_group(int lanes, bool in_turn, const Fn& fn) {
     sort(in_turn);
     std::vector<const CellJob*> group;
-    for (const CellJob* job : order_) {
-      if (!group.empty() &&
-          (static_cast<int>(group.size()) == lanes || before(*group.front(), *job, in_turn))) {
+    std::uint64_t key = 0;
+    for (const Sorted& next : order_) {
+      if (!group.empty() && (static_cast<int>(group.size()) == lanes || next.key != key)) {
         fn(std::span<const CellJob* const>(group));
         group.clear();
       }
-      group.push_back(job);
+      key = next.key;
+      group.push_back(next.job);
     }
     if (!group.empty()) fn(std::span<const CellJob* const>(group));
   }
@@ -90,7 +91,6 @@ class ChunkLayout {
   void add(CellJob job, std::vector<std::uint8_t>& valid);
   void end_tile(int bundle);
   void sort(bool in_turn);
-  static bool before(const CellJob& a, const CellJob& b, bool in_turn);
 
   bool interior_ = false;
   std::vector<CellJob> jobs_;
@@ -98,7 +98,11 @@ class ChunkLayout {
   std::int64_t at_[2] = {};
   int turn_ = 0;
   int bundle_ = 0;
-  std::vector<const CellJob*> order_;
+  struct Sorted {
+    std::uint64_t key;  // equal for cells that may share a group
+    const CellJob* job;
+  };
+  std::vector<Sorted> order_;
 };
 
 }  // namespace tamis::reduce

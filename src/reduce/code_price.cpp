@@ -23,17 +23,19 @@ CodePricer::CodePricer(Mode mode) : mode_(mode) {
 }
 
 template <typename I>
-void CodePricer::learn(const I* codes, const std::uint8_t* contexts, std::int64_t count) {
+double CodePricer::learn(const I* codes, const std::uint8_t* contexts, std::int64_t count) {
   learned_codes_ += count;
   if (!wants_contexts()) {
-    direct_bits_ += price(codes, contexts, count);
-    return;
+    const double bits = price(codes, contexts, count);
+    direct_bits_ += bits;
+    return bits;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const codec::RansToken t = codec::rans_token(codes[i]);
     ++(*counts_)[contexts[i]][static_cast<std::size_t>(t.token)];
     raw_bits_ += static_cast<std::uint64_t>(t.raw_bits);
   }
+  return 0;
 }
 
 double CodePricer::learned_bits() const {
@@ -79,8 +81,8 @@ double CodePricer::price(const I* codes, const std::uint8_t* contexts, std::int6
   return static_cast<double>(bits) / kUnit;
 }
 
-template void CodePricer::learn(const std::int32_t*, const std::uint8_t*, std::int64_t);
-template void CodePricer::learn(const std::int64_t*, const std::uint8_t*, std::int64_t);
+template double CodePricer::learn(const std::int32_t*, const std::uint8_t*, std::int64_t);
+template double CodePricer::learn(const std::int64_t*, const std::uint8_t*, std::int64_t);
 template double CodePricer::price(const std::int32_t*, const std::uint8_t*, std::int64_t) const;
 template double CodePricer::price(const std::int64_t*, const std::uint8_t*, std::int64_t) const;
 

@@ -16,9 +16,10 @@ class CodePricer {
 
   bool wants_contexts() const { return mode_ == Mode::kRatio; }
 
-  /// Takes part of a sample. `contexts` may be null unless they are wanted.
+  /// Takes part of a sample; returns its bits, or 0 where tables have to be learned first.
+  /// `contexts` may be null unless they are wanted.
   template <typename I>
-  void learn(const I* codes, const std::uint8_t* contexts, std::int64_t count);
+  double learn(const I* codes, const std::uint8_t* contexts, std::int64_t count);
   /// Bits of all that was learned, coded together.
   double learned_bits() const;
   std::int64_t learned_codes() const { return learned_codes_; }

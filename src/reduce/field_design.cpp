@@ -59,8 +59,8 @@ Samples<T> load_samples(FieldSource<T>& source) {
 }
 
 template <typename T, typename I>
-PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const FieldMasks& masks,
-                    const CompressOptions& options) {
+PlanChoice plan_for(const Samples<T>& samples, std::int64_t count, const NumberMap& map,
+                    const FieldMasks& masks, const CompressOptions& options) {
   std::vector<std::unique_ptr<FieldRows<T, I>>> rows;
   std::vector<SampleWindow<I>> windows;
   for (const auto& w : samples.windows) {
@@ -69,7 +69,7 @@ PlanChoice plan_for(const Samples<T>& samples, const NumberMap& map, const Field
     rows.back()->shift_voids(w.begin);
     windows.push_back({w.extents, rows.back().get()});
   }
-  return search_plan<I>(windows, map.step, options.mode, options.threads);
+  return search_plan<I>(windows, count, map.step, options.mode, options.threads);
 }
 
 }  // namespace
@@ -81,8 +81,9 @@ Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointC
   Design best;
   double best_bits = -1;
   for (NumberMap& map : candidate_maps<T>(source.pieces(), scan, check)) {
-    PlanChoice choice = map.wide ? plan_for<T, std::int64_t>(samples, map, masks, options)
-                                 : plan_for<T, std::int32_t>(samples, map, masks, options);
+    PlanChoice choice =
+        map.wide ? plan_for<T, std::int64_t>(samples, source.count(), map, masks, options)
+                 : plan_for<T, std::int32_t>(samples, source.count(), map, masks, options);
     double bits = choice.bits_per_value * static_cast<double>(source.count());
     if (map.kind == MapKind::kPalette) {
       bits += 8.0 * static_cast<double>(write_palette(map.palette, map.dtype).size());

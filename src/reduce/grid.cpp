@@ -148,7 +148,7 @@ Skeleton<I>::Skeleton(const Grid& grid) : grid_(&grid) {
     }
     per_tile_ += size;
   }
-  values_.resize(static_cast<std::size_t>(per_tile_ * grid.tile_count()));
+  values_ = Array<I>(per_tile_ * grid.tile_count());
 }
 
 template <typename I>

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/array.hpp"
 #include "reduce/cell.hpp"
 #include "tamis/tensor.hpp"
 
@@ -132,7 +133,7 @@ class Skeleton {
   /// Stores their open points (not of full cells).
   void store(std::span<const Grid::Tile> tiles, int mask, const I* values, int lanes);
 
-  std::int64_t size_bytes() const { return static_cast<std::int64_t>(values_.size() * sizeof(I)); }
+  std::int64_t size_bytes() const { return values_.size() * static_cast<std::int64_t>(sizeof(I)); }
 
  private:
   /// Most open points along an active axis.
@@ -141,7 +142,7 @@ class Skeleton {
   const Grid* grid_;
   std::int64_t per_tile_ = 0;
   std::array<std::int64_t, 8> offset_{};
-  std::vector<I> values_;
+  Array<I> values_;
 };
 
 /// The grids from the field to the coarsest: each one's nodes are the anchors of the one before.

@@ -1,7 +1,10 @@
 // Encoder of one grid: cells by rising rank, so that every boundary is reconstructed before what it
 // bounds; within a rank all chunks are independent.
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "codec/bit_stream.hpp"
 #include "core/threads.hpp"
@@ -28,6 +31,37 @@ std::vector<std::byte> encode_predictors(std::span<const Predictor> predictors) 
   bits.flush();
   return out;
 }
+
+using BlobPair = std::array<std::vector<std::byte>, 2>;
+
+// Takes the blobs of chunks in any order and hands them on in order, as soon as it can.
+class OrderedBlobs {
+ public:
+  OrderedBlobs(Grid::Range chunks, std::function<void(std::int64_t, BlobPair&)> emit)
+      : chunks_(chunks), emit_(std::move(emit)), next_(chunks.begin) {
+    waiting_.resize(static_cast<std::size_t>(chunks.size()));
+  }
+
+  void put(std::int64_t chunk, BlobPair pair) {
+    const std::lock_guard lock(mutex_);
+    waiting_[static_cast<std::size_t>(chunk - chunks_.begin)] = std::move(pair);
+    while (next_ < chunks_.end) {
+      auto& slot = waiting_[static_cast<std::size_t>(next_ - chunks_.begin)];
+      if (!slot) return;
+      BlobPair blobs = std::move(*slot);
+      slot.reset();  // when emitting fails, nothing is emitted any more
+      emit_(next_, blobs);
+      ++next_;
+    }
+  }
+
+ private:
+  Grid::Range chunks_;
+  std::function<void(std::int64_t, BlobPair&)> emit_;
+  std::int64_t next_;
+  std::mutex mutex_;
+  std::vector<std::optional<BlobPair>> waiting_;
+};
 
 template <typename I>
 class GridEncoder {
@@ -182,17 +216,15 @@ void encode_grid(
   encoder.set_anchors(anchors);
   const int ranks = grid.active_count();
   const auto run = [&](Grid::Range range, int rank) {
-    std::vector<std::array<std::vector<std::byte>, 2>> blobs(
-        static_cast<std::size_t>(range.size()));
-    parallel_for(range.size(), encoder.threads(), [&](std::int64_t i, int worker) {
-      encoder.encode_chunk(range.begin + i, rank, worker,
-                           blobs[static_cast<std::size_t>(i)].data());
+    OrderedBlobs ready(range, [&](std::int64_t chunk, BlobPair& pair) {
+      emit(chunk, rank, std::move(pair[0]));
+      if (rank == ranks) emit(chunk, rank + 1, std::move(pair[1]));
     });
-    for (std::int64_t i = 0; i < range.size(); ++i) {
-      auto& pair = blobs[static_cast<std::size_t>(i)];
-      emit(range.begin + i, rank, std::move(pair[0]));
-      if (rank == ranks) emit(range.begin + i, rank + 1, std::move(pair[1]));
-    }
+    parallel_for(range.size(), encoder.threads(), [&](std::int64_t i, int worker) {
+      BlobPair pair;
+      encoder.encode_chunk(range.begin + i, rank, worker, pair.data());
+      ready.put(range.begin + i, std::move(pair));
+    });
   };
   // A streaming source gets a layer at a time. In memory the window is everything, cut only so that
   // progress can be told.

@@ -53,6 +53,9 @@ std::uint32_t quantise_any(double offset, double inverse, const ValueRows<const 
   const int n = rows.count;
   const VD voffset = hn::Set(DD(), offset);
   const VD vinverse = hn::Set(DD(), inverse);
+  const VD vmagic = hn::Set(DD(), 0x1.8p52);
+  const hn::RebindToUnsigned<DD> du64;
+  const hn::Rebind<std::uint32_t, DD> du32;
   std::uint32_t failed = 0;
   for (int l = 0; l < rows.used; ++l) {
     const T* x = rows.data[l];
@@ -66,15 +69,15 @@ std::uint32_t quantise_any(double offset, double inverse, const ValueRows<const 
       }
       continue;
     }
-    VD worst = hn::Zero(DD());
+    auto fits = hn::Eq(vmagic, vmagic);
     each_vector(n, [&](int i) {
       const VD scaled = hn::Mul(hn::Sub(load_double(x + i), voffset), vinverse);
-      // NaN must stay: of two operands Max would drop it, so the comparison is folded in as a mask.
-      const auto bad = hn::Not(hn::Lt(hn::Abs(scaled), hn::Set(DD(), kLimit)));
-      worst = hn::Or(worst, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
-      hn::StoreU(hn::DemoteTo(di, hn::Round(hn::IfThenZeroElse(bad, scaled))), di, to + i);
+      fits = hn::And(fits, hn::Lt(hn::Abs(scaled), hn::Set(DD(), kLimit)));  // false for NaN
+      // 1.5 * 2^52 leaves the nearest integer, ties to even, in the low bits.
+      const auto bits = hn::BitCast(du64, hn::Add(scaled, vmagic));
+      hn::StoreU(hn::BitCast(di, hn::TruncateTo(du32, bits)), di, to + i);
     });
-    if (!hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())))) failed |= 1U << l;
+    if (!hn::AllTrue(DD(), fits)) failed |= 1U << l;
   }
   return failed;
 }
@@ -99,13 +102,12 @@ std::uint32_t check_any(double offset, double unit, const ValueRows<const T>& ro
       }
       continue;
     }
-    VD worst = hn::Zero(DD());
+    auto holds = hn::Eq(vbound, vbound);
     each_vector(n, [&](int i) {
       const VD r = round_to(hn::Add(voffset, hn::Mul(vunit, load_lattice(from + i))), x);
-      const auto bad = hn::Not(hn::Lt(hn::Abs(hn::Sub(load_double(x + i), r)), vbound));
-      worst = hn::Or(worst, hn::IfThenElseZero(bad, hn::Set(DD(), 1.0)));
+      holds = hn::And(holds, hn::Lt(hn::Abs(hn::Sub(load_double(x + i), r)), vbound));
     });
-    if (!hn::AllTrue(DD(), hn::Eq(worst, hn::Zero(DD())))) failed |= 1U << l;
+    if (!hn::AllTrue(DD(), holds)) failed |= 1U << l;
   }
   return failed;
 }

@@ -18,8 +18,8 @@ struct ValueRows {
   int count;
 };
 
-/// Lattice values of the rows. Bit l of the result is set when some value of row l has none; those
-/// are 0.
+/// Lattice values of the rows. Bit l of the result is set when some value of row l has none; that
+/// row is then of no use.
 std::uint32_t quantise_rows(const NumberMap& map, const ValueRows<const float>& rows,
                             std::int32_t* lattice, std::int64_t pitch);
 std::uint32_t quantise_rows(const NumberMap& map, const ValueRows<const double>& rows,

@@ -3,8 +3,9 @@
 #include "reduce/plan_search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <map>
+#include <optional>
 
 #include "core/threads.hpp"
 
@@ -12,17 +13,25 @@ namespace tamis::reduce {
 
 namespace {
 
-constexpr std::int64_t kSampleTiles = 24;  // over all windows
-constexpr std::int64_t kFirstSampleTiles = 9;
 constexpr double kAnchorBits = 16;
-constexpr std::size_t kFinalists = 4;
 constexpr std::size_t kMaxCandidates = 3;
+// Whole tiles where time does not count; slices otherwise, more of them the larger the field.
+constexpr std::int64_t kWholeTiles = 24;
+constexpr std::int64_t kSmallField = 128;  // in tiles
+constexpr std::int64_t kLeastSlices = 32;
+constexpr std::int64_t kMostSlices = 96;
+constexpr std::int64_t kTilesPerSlice = 16;
 
-struct Candidate {
-  double bits;
+GridPlan with_last(std::uint32_t mask, int last) {
   GridPlan plan;
-  RankedPredictor ranked;
-};
+  plan.active_mask = mask;
+  int next = 0;
+  for (int k = std::popcount(mask) - 1; k >= 0; --k) {
+    if (k != last) plan.order[static_cast<std::size_t>(next++)] = static_cast<std::uint8_t>(k);
+  }
+  plan.order[static_cast<std::size_t>(next)] = static_cast<std::uint8_t>(last);
+  return plan;
+}
 
 // The rule of a full cell.
 CellRule full_rule(const GridPlan& plan, Predictor predictor, std::int64_t step) {
@@ -31,13 +40,7 @@ CellRule full_rule(const GridPlan& plan, Predictor predictor, std::int64_t step)
       .cell_rule(predictor, step, (1 << axes) - 1);
 }
 
-GridPlan make_plan(std::uint32_t mask) {
-  GridPlan plan;
-  plan.active_mask = mask;
-  return plan;
-}
-
-// Sample tiles of the windows, cut by a plan.
+// Sample tiles of the windows, cut along some axes; their order changes no node.
 template <typename I>
 struct SampleTiles {
   int rank = 0;
@@ -46,167 +49,207 @@ struct SampleTiles {
   std::vector<ClosedTile<I>> tiles;
 };
 
-template <typename I>
-SampleTiles<I> load_samples(const std::vector<SampleWindow<I>>& windows, const GridPlan& plan,
-                            std::int64_t sample_tiles) {
-  SampleTiles<I> out;
-  VoidFiller filler;
-  std::int64_t tiles = 0;
-  std::int64_t nodes = 0;
-  for (const SampleWindow<I>& window : windows) {
-    const Grid grid(window.extents, plan);
-    tiles += grid.tile_count();
-    nodes += grid.node_count();
-    out.rank = grid.active_count();
-    out.tile = grid.tile();
-    const std::int64_t wanted = sample_tiles / static_cast<std::int64_t>(windows.size());
-    const std::int64_t samples = std::min(wanted, grid.tile_count());
-    for (std::int64_t s = 0; s < samples; ++s) {
-      const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * samples));
-      out.tiles.emplace_back().load(grid, tile, *window.rows, filler);
-    }
-  }
-  out.anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
-  return out;
-}
+struct Candidate {
+  GridPlan plan;
+  Predictor predictor;
+  double bits = 0;  // a value
+  std::shared_ptr<CodePricer> pricer;
+  std::vector<double> tile_bits;  // where no table has to be learned first
+};
 
-// Encodes the sample tiles; `pricer` learns from them. Returns bits a value.
-template <typename I>
-double estimate_bits(const SampleTiles<I>& samples, const CellRule& rule, CodePricer& pricer) {
-  TileTrial<I> trial(samples.rank, samples.tile);
-  trial.encode(samples.tiles, rule, pricer.wants_contexts(),
-               [&](std::size_t, const TrialCodes<I>& codes) { codes.teach(pricer); });
-  if (pricer.learned_codes() == 0) return kAnchorBits;
-  // Anchors are coded apart, at a price that only matters where tiles are thin.
-  return pricer.learned_bits() / static_cast<double>(pricer.learned_codes()) *
-             (1 - samples.anchors) +
-         kAnchorBits * samples.anchors;
-}
+bool cheaper(const Candidate& x, const Candidate& y) { return x.bits < y.bits; }
 
-// Leaves the predictors that would save a share of `threshold` when each tile takes its best.
 template <typename I>
-void prune_ranking(const SampleTiles<I>& samples, std::int64_t step, double threshold,
-                   PlanChoice& choice) {
-  auto& ranking = choice.ranking;
-  ranking.resize(std::min(ranking.size(), kMaxCandidates));
-  std::vector<std::vector<double>> prices(ranking.size());
-  TileTrial<I> trial(samples.rank, samples.tile);
-  for (std::size_t r = 0; r < ranking.size(); ++r) {
-    const CodePricer& pricer = *ranking[r].pricer;
-    prices[r].resize(samples.tiles.size());
-    trial.encode(
-        samples.tiles, full_rule(choice.plan, ranking[r].predictor, step), pricer.wants_contexts(),
-        [&](std::size_t i, const TrialCodes<I>& codes) { prices[r][i] = codes.price(pricer); });
+class PlanSearch {
+ public:
+  PlanSearch(const std::vector<SampleWindow<I>>& windows, std::int64_t count, std::int64_t step,
+             Mode mode, int threads)
+      : windows_(windows),
+        step_(step),
+        mode_(mode),
+        threads_(threads),
+        thorough_(mode == Mode::kRatio) {
+    constexpr std::int64_t kTileNodes = 4096;
+    const std::int64_t tiles = count / kTileNodes;
+    whole_ = thorough_ || tiles < kSmallField;
+    wanted_ = whole_ ? kWholeTiles : std::clamp(tiles / kTilesPerSlice, kLeastSlices, kMostSlices);
   }
-  std::vector<double> best = prices[0];
-  std::vector<RankedPredictor> kept{ranking[0]};
-  for (std::size_t r = 1; r < ranking.size(); ++r) {
-    double before = 0;
-    double after = 0;
-    for (std::size_t i = 0; i < best.size(); ++i) {
-      before += best[i];
-      after += std::min(best[i], prices[r][i]);
+
+  PlanChoice run() {
+    PlanChoice choice;
+    const std::uint32_t mask = choose_axes();
+    if (mask == 0) {  // nothing longer than one node
+      choice.plan = with_last(1, 0);
+      choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode_)});
+      return choice;
     }
-    if (before - after <= threshold * before) continue;
-    kept.push_back(ranking[r]);
-    for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], prices[r][i]);
+    std::vector<Candidate> candidates = rank_predictors(mask);
+    choice.plan = candidates.front().plan;
+    choice.bits_per_value = candidates.front().bits;
+    candidates.resize(mode_ == Mode::kFast ? 1 : std::min(candidates.size(), kMaxCandidates));
+    for (Candidate& c : candidates) c.pricer->freeze();
+    prune(mask, choice.plan, candidates);
+    for (Candidate& c : candidates) choice.ranking.push_back({c.predictor, c.pricer});
+    return choice;
   }
-  ranking = std::move(kept);
-}
+
+ private:
+  const SampleTiles<I>& samples(std::uint32_t mask) const { return samples_.at(mask); }
+
+  SampleTiles<I> load(std::uint32_t mask) const {
+    SampleTiles<I> out;
+    VoidFiller filler;
+    std::int64_t tiles = 0;
+    std::int64_t nodes = 0;
+    for (const SampleWindow<I>& window : windows_) {
+      const Grid grid(window.extents, with_last(mask, 0));
+      tiles += grid.tile_count();
+      nodes += grid.node_count();
+      out.rank = grid.active_count();
+      out.tile = grid.tile();
+      const std::int64_t share = wanted_ / static_cast<std::int64_t>(windows_.size());
+      const std::int64_t count = std::min(share, grid.tile_count());
+      for (std::int64_t s = 0; s < count; ++s) {
+        const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * count));
+        out.tiles.emplace_back().load(grid, tile, !whole_, *window.rows, filler);
+      }
+    }
+    out.anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
+    return out;
+  }
+
+  // Encodes the sample tiles each way; pricers learn from them.
+  void price(std::vector<Candidate>& candidates) {
+    std::vector<std::uint32_t> missing;
+    for (const Candidate& c : candidates) {
+      if (samples_.try_emplace(c.plan.active_mask).second) missing.push_back(c.plan.active_mask);
+    }
+    parallel_for(static_cast<std::int64_t>(missing.size()), threads_, [&](std::int64_t i, int) {
+      const std::uint32_t mask = missing[static_cast<std::size_t>(i)];
+      samples_.at(mask) = load(mask);
+    });
+    parallel_for(static_cast<std::int64_t>(candidates.size()), threads_,
+                 [&](std::int64_t i, int) { price(candidates[static_cast<std::size_t>(i)]); });
+  }
+
+  void price(Candidate& c) const {
+    const SampleTiles<I>& from = samples(c.plan.active_mask);
+    c.pricer = std::make_shared<CodePricer>(mode_);
+    c.tile_bits.assign(from.tiles.size(), 0);
+    TileTrial<I> trial(from.rank, from.tile);
+    trial.encode(from.tiles, full_rule(c.plan, c.predictor, step_), c.pricer->wants_contexts(),
+                 [&](std::size_t i, const TrialCodes<I>& codes) {
+                   c.tile_bits[i] = codes.teach(*c.pricer);
+                 });
+    c.bits = kAnchorBits;
+    if (c.pricer->learned_codes() == 0) return;
+    // Anchors are coded apart, at a price that only matters where tiles are thin.
+    const double codes = static_cast<double>(c.pricer->learned_codes());
+    c.bits = c.pricer->learned_bits() / codes * (1 - from.anchors) + kAnchorBits * from.anchors;
+  }
+
+  // From the most axes that tiles can have down, as long as one less is cheaper; judged by the two
+  // most different predictors.
+  std::uint32_t choose_axes() {
+    const Extents& extents = windows_.front().extents;
+    std::uint32_t all = 0;
+    for (int d = 0; d < extents.rank(); ++d) all |= extents[d] > 1 ? 1U << d : 0;
+    if (all == 0) return 0;
+    std::optional<Candidate> best;
+    for (int axes = std::min(std::popcount(all), kMaxCellRank); axes > 0; --axes) {
+      const std::uint32_t within = best ? best->plan.active_mask : all;
+      std::vector<Candidate> candidates;
+      for (std::uint32_t mask = 1; mask <= within; ++mask) {
+        if ((mask & ~within) != 0 || std::popcount(mask) != axes) continue;
+        for (const Predictor p : {Predictor::kLinearAveraged, Predictor::kLorenzo}) {
+          candidates.push_back({with_last(mask, axes - 1), p, 0, nullptr, {}});
+        }
+      }
+      price(candidates);
+      const auto found = std::min_element(candidates.begin(), candidates.end(), cheaper);
+      if (best && !cheaper(*found, *best)) break;
+      best = *found;
+    }
+    return best->plan.active_mask;
+  }
+
+  // All predictors in one order of the axes, then the best of them in the other orders; the
+  // cheapest first.
+  std::vector<Candidate> rank_predictors(std::uint32_t mask) {
+    const int axes = std::popcount(mask);
+    std::vector<Candidate> ranking;
+    for (int p = 0; p < kPredictorCount; ++p) {
+      const auto predictor = static_cast<Predictor>(p);
+      if (axes == 1 && averages(predictor)) continue;  // there is nothing to average
+      ranking.push_back({with_last(mask, axes - 1), predictor, 0, nullptr, {}});
+    }
+    price(ranking);
+    std::stable_sort(ranking.begin(), ranking.end(), cheaper);
+    const Predictor best = ranking.front().predictor;
+    // Averages of two axes, and Lorenzo, know no order.
+    if (best == Predictor::kLorenzo || (averages(best) && axes == 2)) return ranking;
+    std::vector<Candidate> orders;
+    for (int last = 0; last + 1 < axes; ++last) {
+      orders.push_back({with_last(mask, last), best, 0, nullptr, {}});
+    }
+    price(orders);
+    for (const Candidate& c : orders) {
+      if (cheaper(c, ranking.front())) ranking.front() = c;
+    }
+    return ranking;
+  }
+
+  static bool averages(Predictor p) {
+    return p == Predictor::kLinearAveraged || p == Predictor::kCubicAveraged;
+  }
+
+  // Leaves the predictors that would save their share when each tile takes its best.
+  void prune(std::uint32_t mask, const GridPlan& plan, std::vector<Candidate>& candidates) {
+    if (candidates.size() < 2) return;
+    const double threshold = thorough_ ? 0.002 : 0.01;
+    if (thorough_) {
+      const SampleTiles<I>& from = samples(mask);
+      TileTrial<I> trial(from.rank, from.tile);
+      for (Candidate& c : candidates) {
+        trial.encode(from.tiles, full_rule(plan, c.predictor, step_), true,
+                     [&](std::size_t i, const TrialCodes<I>& codes) {
+                       c.tile_bits[i] = codes.price(*c.pricer);
+                     });
+      }
+    }
+    std::vector<double> best = candidates.front().tile_bits;
+    std::vector<Candidate> kept{candidates.front()};
+    for (std::size_t r = 1; r < candidates.size(); ++r) {
+      const std::vector<double>& bits = candidates[r].tile_bits;
+      double before = 0;
+      double after = 0;
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        before += best[i];
+        after += std::min(best[i], bits[i]);
+      }
+      if (before - after <= threshold * before) continue;
+      kept.push_back(candidates[r]);
+      for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], bits[i]);
+    }
+    candidates = std::move(kept);
+  }
+
+  const std::vector<SampleWindow<I>>& windows_;
+  std::int64_t step_;
+  Mode mode_;
+  int threads_;
+  bool thorough_;
+  bool whole_;
+  std::int64_t wanted_;
+  std::map<std::uint32_t, SampleTiles<I>> samples_;  // by axes
+};
 
 }  // namespace
 
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode,
-                       int threads) {
-  const Extents& extents = windows.front().extents;
-  const int rank = extents.rank();
-  PlanChoice choice;
-  // 1. Which axes, judged by the two most different predictors.
-  std::vector<Candidate> candidates;
-  for (std::uint32_t mask = 1; mask < 1U << rank; ++mask) {
-    if (std::popcount(mask) > kMaxCellRank) continue;
-    bool flat = false;
-    for (int d = 0; d < rank; ++d) flat |= (mask >> d & 1U) != 0 && extents[d] < 2;
-    if (flat) continue;
-    for (const Predictor p : {Predictor::kLinearAveraged, Predictor::kLorenzo}) {
-      candidates.push_back({0, make_plan(mask), {p, nullptr}});
-    }
-  }
-  if (candidates.empty()) {  // nothing longer than one node
-    choice.plan = make_plan(1);
-    choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode)});
-    return choice;
-  }
-  // Tiles are loaded once for each set of axes: their order changes no node.
-  std::vector<std::pair<std::uint32_t, SampleTiles<I>>> sets;
-  const auto samples_of = [&](std::uint32_t mask) -> const SampleTiles<I>& {
-    return std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return s.first == mask; })
-        ->second;
-  };
-  const auto price_all = [&](std::int64_t sample_tiles) {
-    std::vector<std::uint32_t> masks;
-    for (const Candidate& c : candidates) masks.push_back(c.plan.active_mask);
-    std::sort(masks.begin(), masks.end());
-    masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
-    sets.assign(masks.size(), {});
-    parallel_for(static_cast<std::int64_t>(masks.size()), threads, [&](std::int64_t i, int) {
-      const std::uint32_t mask = masks[static_cast<std::size_t>(i)];
-      sets[static_cast<std::size_t>(i)] = {mask,
-                                           load_samples(windows, make_plan(mask), sample_tiles)};
-    });
-    parallel_for(static_cast<std::int64_t>(candidates.size()), threads, [&](std::int64_t i, int) {
-      Candidate& c = candidates[static_cast<std::size_t>(i)];
-      c.ranked.pricer = std::make_shared<CodePricer>(mode);
-      c.bits = estimate_bits(samples_of(c.plan.active_mask),
-                             full_rule(c.plan, c.ranked.predictor, step), *c.ranked.pricer);
-    });
-  };
-  const auto cheaper = [](const Candidate& x, const Candidate& y) { return x.bits < y.bits; };
-  price_all(kFirstSampleTiles);
-  std::stable_sort(candidates.begin(), candidates.end(), cheaper);
-  candidates.resize(std::min(candidates.size(), kFinalists));
-  price_all(kSampleTiles);
-  choice.plan = std::min_element(candidates.begin(), candidates.end(), cheaper)->plan;
-  // 2. Which axis last, and 3. which predictor.
-  const int axes = std::popcount(choice.plan.active_mask);
-  candidates.clear();
-  for (int last = 0; last < axes; ++last) {
-    GridPlan plan = choice.plan;
-    int next = 0;
-    for (int k = axes - 1; k >= 0; --k) {
-      if (k != last) plan.order[static_cast<std::size_t>(next++)] = static_cast<std::uint8_t>(k);
-    }
-    plan.order[static_cast<std::size_t>(next)] = static_cast<std::uint8_t>(last);
-    for (int p = 0; p < kPredictorCount; ++p) {
-      const auto predictor = static_cast<Predictor>(p);
-      const bool averaged =
-          predictor == Predictor::kLinearAveraged || predictor == Predictor::kCubicAveraged;
-      // One axis has nothing to average; the order of two does not matter to an average, nor does
-      // any order to Lorenzo.
-      if (averaged && axes == 1) continue;
-      if (last > 0 && ((averaged && axes == 2) || predictor == Predictor::kLorenzo)) continue;
-      candidates.push_back({0, plan, {predictor, nullptr}});
-    }
-  }
-  price_all(kSampleTiles);
-  std::stable_sort(candidates.begin(), candidates.end(), cheaper);
-  for (const Candidate& c : candidates) c.ranked.pricer->freeze();
-  choice.plan = candidates.front().plan;
-  choice.bits_per_value = candidates.front().bits;
-  for (const Candidate& c : candidates) {
-    const bool known =
-        std::any_of(choice.ranking.begin(), choice.ranking.end(),
-                    [&](const RankedPredictor& r) { return r.predictor == c.ranked.predictor; });
-    if (!known) choice.ranking.push_back(c.ranked);
-  }
-  if (mode == Mode::kFast) {
-    choice.ranking.resize(1);
-  } else {
-    prune_ranking(samples_of(choice.plan.active_mask), step, mode == Mode::kRatio ? 0.002 : 0.01,
-                  choice);
-  }
-  return choice;
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t count,
+                       std::int64_t step, Mode mode, int threads) {
+  return PlanSearch<I>(windows, count, step, mode, threads).run();
 }
 
 template <typename I>
@@ -225,12 +268,9 @@ void PredictorChooser<I>::choose(std::int64_t first, const LatticeRows<I>& rows,
   for (std::size_t begin = 0; begin < out.size(); begin += kMaxLanes) {
     const std::size_t count = std::min<std::size_t>(kMaxLanes, out.size() - begin);
     for (std::size_t i = 0; i < count; ++i) {
-      Grid::Tile tile = grid_.tile_at(first + static_cast<std::int64_t>(begin + i));
-      // Where speed counts a slice of the tile decides.
-      if (!candidates_.front().pricer->wants_contexts()) {
-        tile.nodes[0] = std::min(tile.nodes[0], grid_.tile() / 4 + 1);
-      }
-      tiles_[i].load(grid_, tile, rows, filler_);
+      const Grid::Tile tile = grid_.tile_at(first + static_cast<std::int64_t>(begin + i));
+      const bool thorough = candidates_.front().pricer->wants_contexts();
+      tiles_[i].load(grid_, tile, !thorough, rows, filler_);
       best[i] = -1;
       out[begin + i] = candidates_.front().predictor;
     }
@@ -248,10 +288,10 @@ void PredictorChooser<I>::choose(std::int64_t first, const LatticeRows<I>& rows,
   }
 }
 
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t, Mode,
-                                int);
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t, Mode,
-                                int);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t,
+                                std::int64_t, Mode, int);
+template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t,
+                                std::int64_t, Mode, int);
 template class PredictorChooser<std::int32_t>;
 template class PredictorChooser<std::int64_t>;
 

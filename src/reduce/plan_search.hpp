@@ -31,10 +31,10 @@ struct PlanChoice {
   double bits_per_value = 0;             // estimate for the best
 };
 
-/// Deterministic; costs some tens of sample encodings.
+/// For a field of `count` nodes. Deterministic; costs some tens of sample encodings.
 template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t step, Mode mode,
-                       int threads);
+PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t count,
+                       std::int64_t step, Mode mode, int threads);
 
 /// Picks the cheapest predictor for single tiles; one for each worker.
 template <typename I>

@@ -21,7 +21,7 @@ constexpr std::int64_t kTryBothCodes = 1 << 16;
 constexpr std::int64_t kTablesPayCodes = 256;
 
 template <typename I>
-std::vector<std::byte> encode_with(Coder coder, const StreamCodes<I>& stream) {
+std::vector<std::byte> encode_with(Coder coder, StreamCodes<I>& stream) {
   std::vector<std::byte> tables;
   codec::RansModel model;
   if (coder == kRansCoder) {
@@ -31,7 +31,8 @@ std::vector<std::byte> encode_with(Coder coder, const StreamCodes<I>& stream) {
     model = codec::RansModel::build(*counts);
     model.write(tables);
   }
-  std::vector<std::byte> payload;
+  std::vector<std::byte>& payload = stream.payload;
+  payload.clear();
   std::vector<std::size_t> sizes;
   std::int64_t begin = 0;
   for (const std::int64_t end : stream.bundle_ends) {
@@ -55,6 +56,8 @@ std::vector<std::byte> encode_with(Coder coder, const StreamCodes<I>& stream) {
   }
   std::vector<std::byte> blob;
   if (payload.empty()) return blob;
+  constexpr std::size_t kMostVarint = 10;
+  blob.reserve(1 + tables.size() + (sizes.size() + 1) * kMostVarint + payload.size());
   ByteWriter writer(blob);
   writer.u8(coder);
   if (coder == kRansCoder) {
@@ -77,7 +80,7 @@ void StreamCodes<I>::resize(std::int64_t new_count, bool with_contexts) {
 }
 
 template <typename I>
-std::vector<std::byte> encode_stream(Mode mode, const StreamCodes<I>& stream) {
+std::vector<std::byte> encode_stream(Mode mode, StreamCodes<I>& stream) {
   if (mode == Mode::kFast) return encode_with(kFixedWidthCoder, stream);
   if (mode == Mode::kDefault || stream.count < kTablesPayCodes) {
     return encode_with(kRiceCoder, stream);
@@ -128,8 +131,8 @@ codec::RansReader StreamBlob<I>::reader(int bundle, bool needed) const {
 
 template struct StreamCodes<std::int32_t>;
 template struct StreamCodes<std::int64_t>;
-template std::vector<std::byte> encode_stream(Mode, const StreamCodes<std::int32_t>&);
-template std::vector<std::byte> encode_stream(Mode, const StreamCodes<std::int64_t>&);
+template std::vector<std::byte> encode_stream(Mode, StreamCodes<std::int32_t>&);
+template std::vector<std::byte> encode_stream(Mode, StreamCodes<std::int64_t>&);
 template class StreamBlob<std::int32_t>;
 template class StreamBlob<std::int64_t>;
 

@@ -21,13 +21,14 @@ struct StreamCodes {
   std::vector<std::uint8_t> contexts;
   std::vector<std::int64_t> bundle_ends;
   std::int64_t count = 0;
+  std::vector<std::byte> payload;  // scratch of encode_stream()
 
   void resize(std::int64_t new_count, bool with_contexts);
 };
 
 /// The blob; empty when every code is zero.
 template <typename I>
-std::vector<std::byte> encode_stream(Mode mode, const StreamCodes<I>& stream);
+std::vector<std::byte> encode_stream(Mode mode, StreamCodes<I>& stream);
 
 enum Coder : std::uint8_t { kNoCoder = 0, kRiceCoder = 1, kFixedWidthCoder = 2, kRansCoder = 3 };
 

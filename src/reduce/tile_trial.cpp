@@ -14,13 +14,18 @@ std::int64_t natural_size(int rank, int tile) {
 }  // namespace
 
 template <typename I>
-void ClosedTile<I>::load(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>& rows,
+void ClosedTile<I>::load(const Grid& grid, Grid::Tile tile, bool slice, const LatticeRows<I>& rows,
                          VoidFiller& filler) {
-  const auto size =
-      static_cast<std::size_t>(natural_size(grid.active_count(), grid.tile()) + kRowSlack);
-  values.resize(size);
-  valid.resize(size);
+  const std::int64_t size = natural_size(grid.active_count(), grid.tile()) + kRowSlack;
+  if (values.size() < size) {
+    values = Array<I>(size);
+    valid.resize(static_cast<std::size_t>(size));
+  }
+  const int most = grid.tile() / 4 + 1;
+  slice = slice && tile.nodes[0] > most;
+  if (slice) tile.nodes[0] = most;
   shape = grid.cell_shape(tile, grid.full_mask());
+  shape.slice = slice;
   const NodeBlock block = closed_block(grid, tile);
   rows.read(block, values.data());
   masked = rows.read_valid(block, valid.data());
@@ -34,7 +39,7 @@ template <typename I>
 TileTrial<I>::TileTrial(int max_rank, int tile)
     : batch_(max_rank, tile),
       room_(natural_size(max_rank, tile)),
-      codes_(static_cast<std::size_t>(2 * room_ * batch_.lanes())),
+      codes_(2 * room_ * batch_.lanes()),
       contexts_(codes_.size()) {}
 
 template <typename I>
@@ -57,7 +62,10 @@ void TileTrial<I>::run(std::span<const ClosedTile<I>> tiles, std::span<const std
     }
   }
   const int used = static_cast<int>(group.size());
-  rows_to_lanes<I>(rows, used, static_cast<int>(room_), batch_.values());
+  // The slowest axis may be cut short.
+  const std::int64_t planes = any.shape.nodes[0];
+  const std::int64_t size = room_ / (any.shape.tile + 1) * planes;
+  rows_to_lanes<I>(rows, used, static_cast<int>(size), batch_.values());
   CodingOptions options;
   options.masked = any.masked;
   options.contexts = contexts;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/array.hpp"
 #include "reduce/code_price.hpp"
 #include "reduce/grid_codec.hpp"
 
@@ -18,10 +19,11 @@ template <typename I>
 struct ClosedTile {
   CellShape shape;
   bool masked = false;
-  std::vector<I> values;
-  std::vector<std::uint8_t> valid;
+  Array<I> values;
+  std::vector<std::uint8_t> valid;  // when masked
 
-  void load(const Grid& grid, const Grid::Tile& tile, const LatticeRows<I>& rows,
+  /// With `slice` a quarter of the tile is taken.
+  void load(const Grid& grid, Grid::Tile tile, bool slice, const LatticeRows<I>& rows,
             VoidFiller& filler);
 };
 
@@ -35,9 +37,9 @@ struct TrialCodes {
   std::int64_t coarse_count;
   std::int64_t fine_count;
 
-  void teach(CodePricer& pricer) const {
-    pricer.learn(coarse, coarse_contexts, coarse_count);
-    pricer.learn(fine, fine_contexts, fine_count);
+  double teach(CodePricer& pricer) const {
+    return pricer.learn(coarse, coarse_contexts, coarse_count) +
+           pricer.learn(fine, fine_contexts, fine_count);
   }
   double price(const CodePricer& pricer) const {
     return pricer.price(coarse, coarse_contexts, coarse_count) +
@@ -60,7 +62,7 @@ class TileTrial {
     }
     const auto key = [&](std::size_t i) {
       const CellShape& s = tiles[i].shape;
-      return std::tuple(tiles[i].masked, s.nodes[0], s.nodes[1], s.nodes[2]);
+      return std::tuple(tiles[i].masked, s.slice, s.nodes[0], s.nodes[1], s.nodes[2]);
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
@@ -81,9 +83,9 @@ class TileTrial {
   TrialCodes<I> codes(std::size_t lane) const;
 
   CellBatch<I> batch_;
-  std::int64_t room_;                   // codes of a part of a lane
-  std::vector<I> codes_;                // (lane, part, code)
-  std::vector<std::uint8_t> contexts_;  // same
+  std::int64_t room_;             // codes of a part of a lane
+  Array<I> codes_;                // (lane, part, code)
+  Array<std::uint8_t> contexts_;  // same
   CodeSink<I> sinks_[kMaxLanes];
   std::vector<std::uint8_t> valid_;
 };

@@ -184,12 +184,6 @@ TEST(CodeStreams, RandomBytesDoNoHarm) {
   }
 }
 
-std::uint32_t one_unary(BitReader& reader, std::uint32_t limit) {
-  std::uint32_t zeros = 0;
-  reader.get_unary(1, limit, &zeros);
-  return zeros;
-}
-
 TEST(BitStream, EveryWidthAtEveryOffset) {
   std::mt19937_64 random(1);
   Bytes bytes;
@@ -200,30 +194,19 @@ TEST(BitStream, EveryWidthAtEveryOffset) {
     const std::uint64_t value = count == 0 ? 0 : random() >> (64 - count);
     put.emplace_back(value, count);
     writer.put_wide(value, count);
-    if (round % 5 == 0) {
-      put.emplace_back(random() % 130, -1);
-      writer.put_unary(put.back().first);
-    }
   }
   writer.flush();
   BitReader reader(bytes);
   for (const auto& [value, count] : put) {
-    ASSERT_EQ(count < 0 ? one_unary(reader, 130) : reader.get_wide(count), value) << count;
+    ASSERT_EQ(reader.get_wide(count), value) << count;
   }
   reader.expect_end();
 }
 
-TEST(BitStream, EndsAndLimits) {
+TEST(BitStream, Ends) {
   const Bytes bytes{std::byte{0x00}, std::byte{0x80}};
-  const auto fresh = [&](std::uint32_t limit) {
-    BitReader reader(bytes);
-    return one_unary(reader, limit);
-  };
-  EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "limit", fresh(14));
-  EXPECT_EQ(fresh(15), 15U);
   EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "ends", BitReader(bytes).get(17));
-  BitReader empty({});
-  EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "", one_unary(empty, 100));
+  EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "ends", BitReader({}).get(1));
   BitReader reader(bytes);
   EXPECT_EQ(reader.get(9), 0U);
   EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "left over", reader.expect_end());
@@ -231,30 +214,47 @@ TEST(BitStream, EndsAndLimits) {
   reader.expect_end();
 }
 
-// Many numbers in one call, across words and behind other bits.
-TEST(BitStream, RunsOfUnaryNumbers) {
-  std::mt19937_64 random(2);
-  for (int round = 0; round < 300; ++round) {
-    Bytes bytes;
-    BitWriter writer(bytes);
-    const int shift = static_cast<int>(random() % 57);
-    writer.put(0, shift);
-    std::vector<std::uint32_t> numbers(random() % 200 + 1);
-    const std::uint64_t spread = std::uint64_t{1} << random() % 9;
-    for (auto& n : numbers) {
-      n = static_cast<std::uint32_t>(random() % spread);
-      writer.put_unary(n);
+// The examples of the format's description, bit for bit, and a stream of every kind of segment on
+// every instruction set.
+TEST(Rice, MatchesTheDescription) {
+  const std::vector<std::int32_t> codes{0, 0, 0, -3, 0, 5};
+  const auto bytes = [](std::initializer_list<int> list) {
+    Bytes out;
+    for (const int b : list) out.push_back(static_cast<std::byte>(b));
+    return out;
+  };
+  testing::each_target([&] {
+    Bytes written;
+    encode_rice(codes.data(), 6, written);
+    EXPECT_EQ(written, bytes({0x29, 0x08, 0xba, 0x03}));
+    std::vector<std::int32_t> back(6);
+    decode_rice(bytes({0x12, 0xe0, 0xf4, 0x06}), 6, back.data());  // the same as a sparse segment
+    EXPECT_EQ(back, codes);
+  });
+}
+
+TEST(Rice, StreamsAreTheSameOnEveryTarget) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<std::int32_t> codes(1 + random() % 1500);
+    const std::uint64_t spread = std::uint64_t{1} << random() % 33;
+    const std::uint64_t every = 1 + random() % 40;
+    for (auto& c : codes) {
+      c = random() % every == 0 ? static_cast<std::int32_t>(random() % spread) : 0;
+      if (random() % 2 == 0) c = static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(c));
     }
-    writer.put(5, 3);
-    writer.flush();
-    BitReader reader(bytes);
-    EXPECT_EQ(reader.get(shift), 0U);
-    std::vector<std::uint32_t> back(numbers.size());
-    reader.get_unary(static_cast<int>(back.size()), static_cast<std::uint32_t>(spread),
-                     back.data());
-    ASSERT_EQ(back, numbers);
-    ASSERT_EQ(reader.get(3), 5U);
-    reader.expect_end();
+    const auto count = static_cast<std::int64_t>(codes.size());
+    Bytes first;
+    testing::each_target([&] {
+      Bytes written;
+      encode_rice(codes.data(), count, written);
+      if (first.empty()) first = written;
+      ASSERT_EQ(written, first);
+      ASSERT_EQ(written.empty() ? 0 : (rice_bits(codes.data(), count) + 7) / 8, written.size());
+      std::vector<std::int32_t> back(codes.size());
+      decode_rice(written, count, back.data());
+      ASSERT_EQ(back, codes);
+    });
   }
 }
 

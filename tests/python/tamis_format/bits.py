@@ -52,7 +52,7 @@ class ByteReader:
 
 
 class BitReader:
-    """Holds the bits as a text of 0 and 1, the first bit first: runs are found by text search."""
+    """Holds the bits as a text of 0 and 1, the first bit first."""
 
     def __init__(self, data, what):
         self.what = what
@@ -73,13 +73,18 @@ class BitReader:
         self.position = end
         return text
 
-    def unary(self, most):
-        one = self.bits.find("1", self.position)
-        require(one >= 0, f"{self.what}: bit stream cut short")
-        zeros = one - self.position
-        require(zeros <= most, f"{self.what}: a run of {zeros} zero bits, at most {most}")
-        self.position = one + 1
-        return zeros
+    def unary(self, count, most):
+        """A list of numbers, in groups of 64 and level by level."""
+        numbers = [0] * count
+        for start in range(0, count, 64):
+            left = range(start, min(count, start + 64))
+            for level in range(most):
+                left = [i for i, bit in zip(left, self.take(len(left))) if bit == "1"]
+                if not left:
+                    break
+                for i in left:
+                    numbers[i] = level + 1
+        return numbers
 
     def finish(self):
         rest = self.bits[self.position:]

@@ -36,9 +36,9 @@ def decode_rice(data, count, w):
 def _sparse_segment(bits, n, w, low_bits):
     k = bits.field(9) + 1
     gaps = [bits.field(low_bits) for _ in range(k)]
-    gaps = [low + (bits.unary(512) << low_bits) for low in gaps]
+    gaps = [low + (high << low_bits) for low, high in zip(gaps, bits.unary(k, 512))]
     signs = [bits.field(1) for _ in range(k)]
-    sizes = [bits.unary(24) for _ in range(k)]
+    sizes = bits.unary(k, 24)
     codes = [0] * n
     position = -1
     for gap, sign, size in zip(gaps, signs, sizes):
@@ -62,7 +62,7 @@ def _dense_segment(bits, n, w):
             codes += [0] * size
             continue
         planes = [bits.take(size) for _ in range(p)]
-        quotients = [bits.unary(24) for _ in range(size)]
+        quotients = bits.unary(size, 24)
         for i, quotient in enumerate(quotients):
             if quotient == 24:
                 u = bits.field(w)

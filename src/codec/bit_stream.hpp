@@ -33,13 +33,14 @@ class BitWriter {
   }
 
   /// As put() for 0 .. 64 bits.
-  void put_wide(std::uint64_t value, int count) {
-    if (count > 32) {
-      put(value & 0xffffffffU, 32);
-      put(value >> 32, count - 32);
-    } else {
+  [[gnu::always_inline]] void put_wide(std::uint64_t value, int count) {
+    if (count <= 56) {
       put(value, count);
+      return;
     }
+    const int before = filled_;
+    put(value & 0xffffffffffffffU >> before, 56 - before);  // up to a whole byte
+    put(value >> (56 - before), count - (56 - before));
   }
 
   /// Fills the last byte with zeros and drops the spare bytes. The writer can go on from there.
@@ -74,21 +75,21 @@ class BitReader {
     return word >> (position_ & 7);
   }
 
-  void skip(int count) {
+  [[gnu::always_inline]] void skip(int count) {
     position_ += static_cast<std::uint64_t>(count);
     if (position_ > end_) throw_corrupt("it ends in the middle of a code");
   }
 
   /// 0 .. 56 bits.
-  std::uint64_t get(int count) {
+  [[gnu::always_inline]] std::uint64_t get(int count) {
     const std::uint64_t value = peek() & ((std::uint64_t{1} << count) - 1);
     skip(count);
     return value;
   }
 
   /// 0 .. 64 bits.
-  std::uint64_t get_wide(int count) {
-    if (count <= 32) return get(count);
+  [[gnu::always_inline]] std::uint64_t get_wide(int count) {
+    if (count <= 56) return get(count);
     const std::uint64_t low = get(32);
     return low | get(count - 32) << 32;
   }

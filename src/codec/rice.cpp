@@ -129,24 +129,37 @@ struct SegmentPlan {
   GroupPlan<U> groups[kRiceSegment / kPlaneGroup];
   std::uint64_t bits = 4;
 
+  // `segment` is followed by zeros up to a whole group.
   SegmentPlan(const U* segment, int n) {
+    const int count = (n + kPlaneGroup - 1) / kPlaneGroup;
+    std::uint64_t masks[kRiceSegment / kPlaneGroup];
     int nonzero = 0;
-    for (int i = 0; i < n; ++i) nonzero += segment[i] != 0;
+    std::uint64_t least_dense = 0;  // a bit for each code of a group, and one more for a non-zero
+    for (int g = 0; g < count; ++g) {
+      masks[g] = nonzero_mask(segment + g * kPlaneGroup);
+      const int found = std::popcount(masks[g]);
+      nonzero += found;
+      least_dense += 4;
+      if (found > 0) least_dense += std::min(kPlaneGroup, n - g * kPlaneGroup) + found;
+    }
     zero = nonzero == 0;
     if (zero) return;
-    const int count = (n + kPlaneGroup - 1) / kPlaneGroup;
-    std::uint64_t dense_bits = 0;
-    for (int g = 0; g < count; ++g) {
-      groups[g].make(segment + g * kPlaneGroup, std::min(kPlaneGroup, n - g * kPlaneGroup));
-      dense_bits += groups[g].bits + 4;
-    }
     std::uint64_t sparse_bits = ~std::uint64_t{0};
     if (nonzero <= n / 3) {
-      list.collect(segment, n);
+      list.collect(segment, masks, count);
       sparse_bits = sparse_cost(list, n, low_bits);
     }
-    sparse = sparse_bits < dense_bits;
-    bits += std::min(sparse_bits, dense_bits);
+    sparse = sparse_bits < least_dense;
+    if (!sparse) {
+      std::uint64_t dense_bits = 0;
+      for (int g = 0; g < count; ++g) {
+        groups[g].make(segment + g * kPlaneGroup, std::min(kPlaneGroup, n - g * kPlaneGroup));
+        dense_bits += groups[g].bits + 4;
+      }
+      sparse = sparse_bits < dense_bits;
+      bits += dense_bits;
+    }
+    if (sparse) bits = 4 + sparse_bits;
   }
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "codec/bit_stream.hpp"
 #include "codec/rice.hpp"
@@ -36,21 +37,43 @@ struct NonZeros {
   std::uint32_t gaps[kRiceSegment + 1];
   U codes[kRiceSegment + 1];
 
-  void collect(const U* segment, int n) {
-    std::uint16_t positions[kRiceSegment + 1];
+  // `masks` say which codes of each group of 64 are not zero.
+  void collect(const U* segment, const std::uint64_t* masks, int groups) {
     count = 0;
-    for (int i = 0; i < n; ++i) {
-      positions[count] = static_cast<std::uint16_t>(i);
-      count += segment[i] != 0;
-    }
     int next = 0;
-    for (int i = 0; i < count; ++i) {
-      gaps[i] = static_cast<std::uint32_t>(positions[i] - next);
-      codes[i] = segment[positions[i]];
-      next = positions[i] + 1;
+    for (int g = 0; g < groups; ++g) {
+      for (std::uint64_t rest = masks[g]; rest != 0; rest &= rest - 1) {
+        const int position = g * kPlaneGroup + std::countr_zero(rest);
+        gaps[count] = static_cast<std::uint32_t>(position - next);
+        codes[count++] = segment[position];
+        next = position + 1;
+      }
     }
   }
 };
+
+// Which of 64 codes are not zero.
+template <typename U>
+std::uint64_t nonzero_mask(const U* group) {
+  std::uint64_t mask = 0;
+#if HWY_TARGET != HWY_SCALAR && HWY_MAX_BYTES >= 32
+  if constexpr (sizeof(U) == 4) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::CappedTag<std::uint32_t, 16> d;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    for (int i = 0; i < kPlaneGroup; i += lanes) {
+      std::uint8_t bits[8] = {};
+      hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, group + i), hn::Zero(d)), bits);
+      std::uint64_t word = 0;
+      std::memcpy(&word, bits, 2);
+      mask |= word << i;
+    }
+    return mask;
+  }
+#endif
+  for (int i = 0; i < kPlaneGroup; ++i) mask |= std::uint64_t{group[i] != 0} << i;
+  return mask;
+}
 
 // |code| - 1 of a non-zero code; kRiceEscape when it is written in full.
 template <typename U>

@@ -104,7 +104,7 @@ void FieldRows<T, I>::read(const NodeBlock& block, I* out) const {
 template <typename T, typename I>
 void FieldRows<T, I>::read_run(const RowRun& run, I* out) const {
   const T* data = data_ - begin_;
-  const std::int64_t stride = run.stride();
+  const std::int64_t stride = run.stride;
   std::uint32_t slow = ~0U;
   if constexpr (sizeof(I) == 4) {
     if (map_.is_affine()) {
@@ -133,7 +133,7 @@ template <typename T, typename I>
 void FieldRows<T, I>::accept_run(const RowRun& run, const I* values) {
   std::uint32_t slow = ~0U;
   if constexpr (sizeof(I) == 4) {
-    if (run.stride() == 1 && map_.is_affine() && error_scale_ == 0 &&
+    if (run.stride == 1 && map_.is_affine() && error_scale_ == 0 &&
         check_.kind == PointCheck::Kind::kAbsolute) {
       ValueRows<const T> rows{{}, static_cast<int>(run.blocks.size()), run.count};
       for (int b = 0; b < rows.used; ++b) {
@@ -145,7 +145,7 @@ void FieldRows<T, I>::accept_run(const RowRun& run, const I* values) {
   if (slow == 0) return;
   for (std::size_t b = 0; b < run.blocks.size(); ++b) {
     if ((slow >> b & 1U) == 0) continue;
-    accept_row(run.first(b), run.stride(), run.count,
+    accept_row(run.first(b), run.stride, run.count,
                values + static_cast<std::int64_t>(b) * kRunPitch);
   }
 }

@@ -108,7 +108,7 @@ class ArrayRows final : public LatticeRows<I> {
   void read_run(const RowRun& run, I* out) const override {
     for (std::size_t b = 0; b < run.blocks.size(); ++b, out += kRunPitch) {
       for (int i = 0; i < run.count; ++i) {
-        out[i] = (*input_)[static_cast<std::size_t>(run.first(b) + i * run.stride())];
+        out[i] = (*input_)[static_cast<std::size_t>(run.first(b) + i * run.stride)];
       }
     }
   }
@@ -117,7 +117,7 @@ class ArrayRows final : public LatticeRows<I> {
     if (output_ == nullptr) return;
     for (std::size_t b = 0; b < run.blocks.size(); ++b, values += kRunPitch) {
       for (int i = 0; i < run.count; ++i) {
-        (*output_)[static_cast<std::size_t>(run.first(b) + i * run.stride())] = values[i];
+        (*output_)[static_cast<std::size_t>(run.first(b) + i * run.stride)] = values[i];
       }
     }
   }

@@ -43,21 +43,15 @@ NodeBlock owned_block(const Grid& grid, const Grid::Tile& tile);
 /// The same with its far faces.
 NodeBlock closed_block(const Grid& grid, const Grid::Tile& tile);
 
-/// One piece of a row in each of several blocks of the same size: nodes begin .. begin + count - 1
-/// of row (plane, line).
+/// One piece of a row in each of several blocks of the same size.
 struct RowRun {
   std::span<const NodeBlock> blocks;
-  int plane = 0;
-  int line = 0;
-  int begin = 0;
+  std::int64_t offset = 0;  // of its first node from a block's, in linear indices
+  std::int64_t stride = 1;
   int count = 0;
 
-  std::int64_t stride() const { return blocks[0].stride[2]; }
   /// Linear index of the first node in block b.
-  std::int64_t first(std::size_t b) const {
-    const NodeBlock& block = blocks[b];
-    return block.first + plane * block.stride[0] + line * block.stride[1] + begin * stride();
-  }
+  std::int64_t first(std::size_t b) const { return blocks[b].first + offset; }
 };
 
 /// Most nodes of a run, and the distance of its rows in memory, with room for vectors behind each.
@@ -88,7 +82,9 @@ void each_run(std::span<const NodeBlock> blocks, const Fn& fn) {
       const std::int64_t row =
           block.natural + z * block.natural_stride[0] + y * block.natural_stride[1];
       for (int x = 0; x < block.count[2]; x += kRunNodes) {
-        fn(RowRun{blocks, z, y, x, std::min(kRunNodes, block.count[2] - x)}, row + x);
+        const std::int64_t offset = z * block.stride[0] + y * block.stride[1] + x * block.stride[2];
+        fn(RowRun{blocks, offset, block.stride[2], std::min(kRunNodes, block.count[2] - x)},
+           row + x);
       }
     }
   }

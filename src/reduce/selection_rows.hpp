@@ -76,7 +76,7 @@ class SelectionRows final : public LatticeRows<I> {
   }
   void accept_run(const RowRun& run, const I* values) override {
     if constexpr (sizeof(I) == 4) {
-      if (everything_ && run.stride() == 1 && map_.is_affine()) {
+      if (everything_ && run.stride == 1 && map_.is_affine()) {
         ValueRows<T> rows{{}, static_cast<int>(run.blocks.size()), run.count};
         for (int b = 0; b < rows.used; ++b) {
           rows.data[b] = out_ + run.first(static_cast<std::size_t>(b));
@@ -86,7 +86,7 @@ class SelectionRows final : public LatticeRows<I> {
       }
     }
     for (std::size_t b = 0; b < run.blocks.size(); ++b, values += kRunPitch) {
-      accept_row(run.first(b), run.stride(), run.count, values);
+      accept_row(run.first(b), run.stride, run.count, values);
     }
   }
   /// A single row, for nodes that belong to no block.

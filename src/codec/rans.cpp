@@ -12,22 +12,34 @@ namespace tamis::codec {
 
 namespace {
 
-constexpr int kRawPiece = 12;  // raw bits go through the state at most this many at a time
+constexpr int kRawPiece = 12;          // raw bits go through the state at most this many at a time
+constexpr std::size_t kMostWords = 7;  // of a code: 62 raw bits in six pieces, and its token
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   throw Error(ErrorCode::kCorrupt, "rANS stream: " + what);
 }
 
-// Few lanes for short streams, since each costs about two bytes at the end.
-int lane_bits(std::int64_t count, double bits) {
-  int log2 = 0;
-  while (log2 < 5 && bits > 2048.0 * (1 << log2) && count > (64LL << log2)) ++log2;
-  return log2;
+// Nobody can predict when a state is full, so this takes no branch.
+inline void give_word(bool full, std::uint32_t& x, std::uint16_t* words, std::size_t& next) {
+  words[next] = static_cast<std::uint16_t>(x);
+  next += full ? 1 : 0;
+  x >>= full ? 16 : 0;
 }
 
-void put_word(std::vector<std::uint16_t>& words, std::uint32_t& state) {
-  words.push_back(static_cast<std::uint16_t>(state));
-  state >>= 16;
+// Few lanes for short streams, since each costs about two bytes at the end.
+template <typename I>
+int lane_bits(const RansModel& model, const I* codes, const std::uint8_t* contexts,
+              std::int64_t count) {
+  constexpr std::int64_t kBitsPerLane = 2048;
+  std::int64_t bits = 0;
+  for (std::int64_t i = 0; i < count && bits <= kBitsPerLane * kMaxRansLanes / 2; ++i) {
+    const RansToken t = rans_token(codes[i]);
+    const std::uint32_t frequency = model.symbol(contexts[i], t.token).frequency;
+    bits += kRansBits - static_cast<int>(std::bit_width(frequency)) + 1 + t.raw_bits;
+  }
+  int log2 = 0;
+  while (log2 < 5 && bits > kBitsPerLane << log2 && count > (64LL << log2)) ++log2;
+  return log2;
 }
 
 }  // namespace
@@ -44,20 +56,15 @@ template <typename I>
 void encode_rans(const RansModel& model, const I* codes, const std::uint8_t* contexts,
                  std::int64_t count, std::vector<std::byte>& out) {
   if (std::all_of(codes, codes + count, [](I c) { return c == 0; })) return;
-  double bits = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const RansToken t = rans_token(codes[i]);
-    const std::uint32_t frequency = model.frequency(model.cluster_of(contexts[i]), t.token);
-    bits += kRansBits - static_cast<int>(std::bit_width(frequency)) + 1 + t.raw_bits;
-  }
-  const int log2_lanes = lane_bits(count, bits);
+  const int log2_lanes = lane_bits(model, codes, contexts, count);
   const std::int64_t lanes = std::int64_t{1} << log2_lanes;
   std::array<std::uint32_t, kMaxRansLanes> states;
   states.fill(kRansLow);
-  std::vector<std::uint16_t> words;
-  words.reserve(static_cast<std::size_t>(bits / 16) + 64);
+  std::vector<std::uint16_t> words;  // last first
+  std::size_t next = 0;
   for (std::int64_t i = count - 1; i >= 0; --i) {
-    std::uint32_t& x = states[static_cast<std::size_t>(i & (lanes - 1))];
+    if (next + kMostWords > words.size()) words.resize(2 * words.size() + 4096);
+    std::uint32_t x = states[static_cast<std::size_t>(i & (lanes - 1))];
     const RansToken t = rans_token(codes[i]);
     int left = t.raw_bits;
     while (left > 0) {  // the last piece first, since the decoder meets them the other way round
@@ -65,23 +72,27 @@ void encode_rans(const RansModel& model, const I* codes, const std::uint8_t* con
       left -= piece;
       const auto value =
           static_cast<std::uint32_t>(t.raw >> left & ((std::uint64_t{1} << piece) - 1));
-      if (x >= 1U << (32 - piece)) put_word(words, x);
+      give_word(x >= 1U << (32 - piece), x, words.data(), next);
       x = x << piece | value;
     }
-    const int cluster = model.cluster_of(contexts[i]);
-    const std::uint32_t frequency = model.frequency(cluster, t.token);
-    if (x >= std::uint64_t{frequency} << (32 - kRansBits)) put_word(words, x);
-    x = (x / frequency << kRansBits) + x % frequency + model.start(cluster, t.token);
+    const RansModel::Symbol& symbol = model.symbol(contexts[i], t.token);
+    give_word(x >= std::uint64_t{symbol.frequency} << (32 - kRansBits), x, words.data(), next);
+    // x < frequency * 2^20 now: the product fits, and the quotient is at most one too small.
+    auto quotient = static_cast<std::uint32_t>(x * symbol.reciprocal >> 43);
+    std::uint32_t rest = x - quotient * symbol.frequency;
+    if (rest >= symbol.frequency) {
+      ++quotient;
+      rest -= symbol.frequency;
+    }
+    states[static_cast<std::size_t>(i & (lanes - 1))] =
+        (quotient << kRansBits) + rest + symbol.start;
   }
   const std::size_t at = out.size();
-  out.resize(at + 1 + static_cast<std::size_t>(lanes) * 4 + words.size() * 2);
+  out.resize(at + 1 + static_cast<std::size_t>(lanes) * 4 + next * 2);
   out[at] = static_cast<std::byte>(log2_lanes);
   std::memcpy(out.data() + at + 1, states.data(), static_cast<std::size_t>(lanes) * 4);
-  std::reverse(words.begin(), words.end());
-  if (!words.empty()) {
-    std::memcpy(out.data() + at + 1 + static_cast<std::size_t>(lanes) * 4, words.data(),
-                words.size() * 2);
-  }
+  std::byte* to = out.data() + at + 1 + static_cast<std::size_t>(lanes) * 4;
+  for (std::size_t i = next; i-- > 0; to += 2) std::memcpy(to, &words[i], 2);
 }
 
 RansReader::RansReader(const RansModel& model, std::span<const std::byte> bytes) : model_(&model) {
@@ -106,46 +117,56 @@ RansReader::RansReader(const RansModel& model, std::span<const std::byte> bytes)
   words_ = bytes.subspan(1 + 4 * lanes);
 }
 
-inline void RansReader::refill(std::uint32_t& state) {
-  if (words_.size() - next_ < 2) throw_corrupt("it ends in the middle of a code");
-  std::uint16_t word;
-  std::memcpy(&word, words_.data() + next_, 2);
-  next_ += 2;
-  state = state << 16 | word;
-}
-
 template <typename I>
 void RansReader::read_codes(I* codes, std::int64_t count, const std::uint8_t* contexts) {
   if (all_zero_) {
     std::fill_n(codes, count, I{0});
     return;
   }
+  const std::byte* next = words_.data() + next_;
+  const std::byte* const end = words_.data() + words_.size();
+  unsigned lane = lane_;
+  // Without a branch on what cannot be predicted, as long as a word is there to be read.
+  const auto refill = [&](std::uint32_t& state) {
+    const bool low = state < kRansLow;
+    if (end - next < 2) {
+      if (low) throw_corrupt("it ends in the middle of a code");
+      return;
+    }
+    std::uint16_t word;
+    std::memcpy(&word, next, 2);
+    next += low ? 2 : 0;
+    state = low ? state << 16 | word : state;
+  };
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint32_t& state = states_[lane_];
-    lane_ = (lane_ + 1) & lane_mask_;
+    std::uint32_t state = states_[lane];
     const std::uint32_t entry = model_->slots(contexts[i])[state & (kRansTotal - 1)];
     state = ((entry & (kRansTotal - 1)) + 1) * (state >> kRansBits) + (entry >> 12 & 0xfffU);
-    if (state < kRansLow) refill(state);
+    refill(state);
     const int token = static_cast<int>(entry >> 24);
     if (token < kDirectTokens) {
       codes[i] = static_cast<I>(unzigzag(static_cast<std::make_unsigned_t<I>>(token)));
-      continue;
+    } else {
+      const int width = 5 + (token - kDirectTokens) / 2;
+      if (width > static_cast<int>(sizeof(I) * 8)) {
+        throw_corrupt("a code of " + std::to_string(width) + " bits");
+      }
+      std::uint64_t value = 2 + static_cast<std::uint64_t>((token - kDirectTokens) % 2);
+      value <<= width - 2;
+      for (int done = 0; done < width - 2;) {
+        const int piece = std::min(kRawPiece, width - 2 - done);
+        value |= static_cast<std::uint64_t>(state & ((1U << piece) - 1)) << done;
+        state >>= piece;
+        refill(state);
+        done += piece;
+      }
+      codes[i] = unzigzag(static_cast<std::make_unsigned_t<I>>(value));
     }
-    const int width = 5 + (token - kDirectTokens) / 2;
-    if (width > static_cast<int>(sizeof(I) * 8)) {
-      throw_corrupt("a code of " + std::to_string(width) + " bits");
-    }
-    std::uint64_t value = 2 + static_cast<std::uint64_t>((token - kDirectTokens) % 2);
-    value <<= width - 2;
-    for (int done = 0; done < width - 2;) {
-      const int piece = std::min(kRawPiece, width - 2 - done);
-      value |= static_cast<std::uint64_t>(state & ((1U << piece) - 1)) << done;
-      state >>= piece;
-      if (state < kRansLow) refill(state);
-      done += piece;
-    }
-    codes[i] = unzigzag(static_cast<std::make_unsigned_t<I>>(value));
+    states_[lane] = state;
+    lane = (lane + 1) & lane_mask_;
   }
+  lane_ = lane;
+  next_ = static_cast<std::size_t>(next - words_.data());
 }
 
 void RansReader::read(std::int32_t* codes, std::int64_t count, const std::uint8_t* contexts) {

@@ -57,29 +57,34 @@ class RansModel {
   /// Reads what write() wrote, exactly. Throws Error(kCorrupt).
   static RansModel read(std::span<const std::byte> bytes);
 
-  int cluster_of(int context) const { return cluster_[context]; }
-  std::uint32_t frequency(int cluster, int token) const {
-    return tables_[cluster].frequency[token];
-  }
-  std::uint32_t start(int cluster, int token) const { return tables_[cluster].start[token]; }
   int cluster_count() const { return static_cast<int>(tables_.size()); }
 
   /// Decoding entry of a slot: frequency - 1 | (slot - start) << 12 | token << 24.
-  const std::uint32_t* slots(int context) const { return slots_.data() + slot_offset_[context]; }
-  /// Must be called before slots(); the encoder does without.
+  const std::uint32_t* slots(int context) const { return slot_of_context_[context]; }
+  /// Must be called before slots(), and again after a copy; the encoder does without.
   void prepare_decoding();
+
+  /// What the encoder needs of a token. `reciprocal` is 2^43 / frequency, rounded down.
+  struct Symbol {
+    std::uint32_t frequency;
+    std::uint32_t start;
+    std::uint64_t reciprocal;
+  };
+  const Symbol& symbol(int context, int token) const {
+    return symbols_[static_cast<std::size_t>(cluster_[context] * kRansTokens + token)];
+  }
 
  private:
   struct Table {
     std::array<std::uint16_t, kRansTokens> frequency{};
-    std::array<std::uint16_t, kRansTokens> start{};
   };
-  void set_starts();
+  void set_symbols();
 
   std::array<std::uint8_t, kRansContexts> cluster_{};
   std::vector<Table> tables_;
   std::vector<std::uint32_t> slots_;
-  std::array<std::size_t, kRansContexts> slot_offset_{};
+  std::array<const std::uint32_t*, kRansContexts> slot_of_context_{};
+  std::vector<Symbol> symbols_;
 };
 
 /// Adds codes to a histogram. Contexts must be below kRansContexts.
@@ -106,7 +111,6 @@ class RansReader {
  private:
   template <typename I>
   void read_codes(I* codes, std::int64_t count, const std::uint8_t* contexts);
-  void refill(std::uint32_t& state);
 
   const RansModel* model_;
   std::span<const std::byte> words_;

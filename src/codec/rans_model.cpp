@@ -215,16 +215,18 @@ RansModel RansModel::build(const RansCounts& counts) {
     normalise(h, table.frequency);
     model.tables_.push_back(table);
   }
-  model.set_starts();
+  model.set_symbols();
   return model;
 }
 
-void RansModel::set_starts() {
-  for (Table& table : tables_) {
-    std::uint16_t start = 0;
-    for (std::size_t t = 0; t < table.frequency.size(); ++t) {
-      table.start[t] = start;
-      start = static_cast<std::uint16_t>(start + table.frequency[t]);
+void RansModel::set_symbols() {
+  symbols_.resize(tables_.size() * kRansTokens);
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    std::uint32_t start = 0;
+    for (std::size_t t = 0; t < kRansTokens; ++t) {
+      const std::uint32_t f = tables_[i].frequency[t];
+      symbols_[i * kRansTokens + t] = {f, start, f > 0 ? (std::uint64_t{1} << 43) / f : 0};
+      start += f;
     }
   }
 }
@@ -293,7 +295,7 @@ RansModel RansModel::read(std::span<const std::byte> bytes) {
     }
   }
   bits.expect_end();
-  model.set_starts();
+  model.set_symbols();
   return model;
 }
 
@@ -308,8 +310,9 @@ void RansModel::prepare_decoding() {
       }
     }
   }
-  for (std::size_t c = 0; c < kRansContexts; ++c)
-    slot_offset_[c] = cluster_[c] * std::size_t{kRansTotal};
+  for (std::size_t c = 0; c < kRansContexts; ++c) {
+    slot_of_context_[c] = slots_.data() + cluster_[c] * std::size_t{kRansTotal};
+  }
 }
 
 }  // namespace tamis::codec

@@ -136,16 +136,16 @@ TEST(Rans, SkewedAndUniformModels) {
   c.codes[99999] = 1 << 30;
   expect_round_trip(c);
   const RansModel model = model_of(c);
-  EXPECT_EQ(model.frequency(model.cluster_of(0), 0), kRansTotal - 1);
+  EXPECT_EQ(model.symbol(0, 0).frequency, kRansTotal - 1);
   // Every token equally often.
   auto counts = std::make_unique<RansCounts>();
   for (auto& row : *counts) row.fill(7);
   const RansModel flat = RansModel::build(*counts);
   std::uint32_t sum = 0;
   for (int t = 0; t < kRansTokens; ++t) {
-    ASSERT_GE(flat.frequency(0, t), 1U);
-    ASSERT_EQ(flat.start(0, t), sum);
-    sum += flat.frequency(0, t);
+    ASSERT_GE(flat.symbol(0, t).frequency, 1U);
+    ASSERT_EQ(flat.symbol(0, t).start, sum);
+    sum += flat.symbol(0, t).frequency;
   }
   EXPECT_EQ(sum, kRansTotal);
   // No token at all.

@@ -31,3 +31,4 @@ echo "\$ tamis info $out/ocean.tms"
 "$tamis" info "$out/ocean.tms"
 echo
 echo "Reports with pictures: $(cd "$out" && ls -d "$PWD"/*.html | tr '\n' ' ')"
+echo "The command: $tamis"

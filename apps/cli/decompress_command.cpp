@@ -29,6 +29,14 @@ struct DecompressArguments {
   int level = 0;
 };
 
+// A variable's name sounds as if the file's other variables stayed, but a new file takes its place.
+void refuse_losing_variables(const OutputTarget& target) {
+  if (target.variable.empty() || !is_regular_file(target.path)) return;
+  reject(target.path + " exists and would be replaced by a file that holds \"" + target.variable +
+         "\" alone; give another name, remove it first, or give --template " + target.path +
+         " with another -o to get a copy that has this variable replaced");
+}
+
 OutputTarget check_target(const DecompressArguments& arguments) {
   OutputTarget target = parse_output_target(arguments.output, arguments.format);
   const bool has_variables =
@@ -38,10 +46,29 @@ OutputTarget check_target(const DecompressArguments& arguments) {
       reject("--template needs a netCDF or HDF5 output such as -o out.nc:variable");
     }
     refuse_overwriting_input(arguments.template_path, target.path);
+  } else {
+    refuse_losing_variables(target);
   }
   refuse_overwriting_input(arguments.input, target.path);
   refuse_terminal(target.path);
   return target;
+}
+
+// A box between two points of the level would give an array without values.
+void refuse_empty_preview(const DecompressArguments& arguments,
+                          const reduce::DecompressOptions& options, const Extents& shape) {
+  if (!options.box || options.level == 0) return;
+  const std::int64_t step = std::int64_t{1} << options.level;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const std::int64_t first = options.box->origin[d];
+    const std::int64_t last = first + options.box->extent[d];
+    if (first == last || (first + step - 1) / step * step < last) continue;
+    reject("--box " + arguments.box + " --level " + std::to_string(options.level) +
+           " selects nothing: this level's points have indices that are multiples of " +
+           std::to_string(step) + ", and dimension " + std::to_string(d) + " (" +
+           std::to_string(first) + ":" + std::to_string(last) + ") holds none; expected " +
+           "ranges with such an index, or a lower level");
+  }
 }
 
 reduce::DecompressOptions decompress_options(const DecompressArguments& arguments,
@@ -54,6 +81,7 @@ reduce::DecompressOptions decompress_options(const DecompressArguments& argument
            std::to_string(std::max(info.level_count - 1, 0)));
   }
   options.level = arguments.level;
+  refuse_empty_preview(arguments, options, info.shape);
   return options;
 }
 
@@ -130,7 +158,8 @@ void add_decompress_command(CLI::App& root, RunCommand& chosen) {
   command
       .add_option("-o,--output", arguments->output,
                   "Output: .npy, .nc[:variable], .h5[:/group/dataset], any other name for raw "
-                  "little-endian numbers, or - for standard output")
+                  "little-endian numbers, or - for standard output. An existing file is replaced "
+                  "whole; where a variable is named, that is refused unless --template is given")
       ->required()
       ->type_name("OUT");
   command
@@ -144,12 +173,15 @@ void add_decompress_command(CLI::App& root, RunCommand& chosen) {
       ->type_name("FILE");
   command
       .add_option("--box", arguments->box,
-                  "Only this part, SLOWEST dimension first: FIRST:LAST (half-open), an index, or : "
-                  "for all, e.g. 0:10,5:20,:")
+                  "Only this part, SLOWEST dimension first: FIRST:LAST (half-open), an index (the "
+                  "dimension stays, with size 1), or : for all, e.g. 0:10,5:20,:. Negative numbers "
+                  "count from the end")
       ->type_name("BOX");
   command
       .add_option("--level", arguments->level,
-                  "Preview: every 2^L-th point along each dimension (0 = full resolution)")
+                  "Preview: the points whose index is a multiple of 2^L along each dimension (0 = "
+                  "full resolution). With --box, which stays in full-resolution indices, those "
+                  "within it")
       ->type_name("L");
   command
       .add_option("--memory", arguments->memory,

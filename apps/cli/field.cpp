@@ -47,8 +47,13 @@ Extents layout_strides(const RawLayout& layout) {
 }  // namespace
 
 std::int64_t row_elements(const Extents& shape) {
+  // Beside an extent of 0 the others may be of any size.
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;
   std::int64_t count = 1;
-  for (int d = 1; d < shape.rank(); ++d) count *= shape[d];
+  for (int d = 1; d < shape.rank(); ++d) {
+    if (__builtin_mul_overflow(count, shape[d], &count) || count > kMost) count = kMost;
+    if (shape[d] == 0) return 0;
+  }
   return count;
 }
 
@@ -64,6 +69,22 @@ ConstTensorView load_field(Field& field) {
   return view;
 }
 
+reduce::ReadRows raw_row_reader(std::span<const std::byte> file, const RawLayout& layout,
+                                std::int64_t item_bytes) {
+  const std::byte* base = file.data() + layout.data_offset;
+  return [base, layout, strides = layout_strides(layout), item = item_bytes](
+             std::int64_t first, std::int64_t count, void* out) {
+    Extents part = layout.shape;
+    part[0] = count;
+    const std::byte* from = base + first * strides[0] * item;
+    if (!layout.fortran_order && !layout.big_endian) {
+      std::memcpy(out, from, static_cast<std::size_t>(part.element_count() * item));
+    } else {
+      copy_strided(from, part, strides, item, layout.big_endian, static_cast<std::byte*>(out));
+    }
+  };
+}
+
 void attach_raw_values(Field& field, std::span<const std::byte> file, const RawLayout& layout) {
   const std::int64_t item = dtype_bytes(layout.dtype);
   const std::byte* base = file.data() + layout.data_offset;
@@ -74,17 +95,7 @@ void attach_raw_values(Field& field, std::span<const std::byte> file, const RawL
   if (!layout.big_endian && aligned) {
     field.in_place = ConstTensorView{base, layout.dtype, layout.shape, strides};
   }
-  field.read_rows = [base, layout, strides, item](std::int64_t first, std::int64_t count,
-                                                  void* out) {
-    Extents part = layout.shape;
-    part[0] = count;
-    const std::byte* from = base + first * strides[0] * item;
-    if (!layout.fortran_order && !layout.big_endian) {
-      std::memcpy(out, from, static_cast<std::size_t>(part.element_count() * item));
-    } else {
-      copy_strided(from, part, strides, item, layout.big_endian, static_cast<std::byte*>(out));
-    }
-  };
+  field.read_rows = raw_row_reader(file, layout, item);
 }
 
 }  // namespace tamis::cli

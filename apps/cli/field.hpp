@@ -50,6 +50,11 @@ struct RawLayout {
   std::int64_t data_offset = 0;
 };
 
+/// Reads rows of elements of `item_bytes` in C order and native byte order; layout.dtype is
+/// ignored.
+reduce::ReadRows raw_row_reader(std::span<const std::byte> file, const RawLayout& layout,
+                                std::int64_t item_bytes);
+
 /// Gives `field` its type, shape and readers over `file`, which must hold the whole layout.
 void attach_raw_values(Field& field, std::span<const std::byte> file, const RawLayout& layout);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "console.hpp"
 #include "summary_text.hpp"
@@ -41,13 +43,24 @@ class DifferenceSum {
       total_.first_violation = first_element + part.first_violation;
     }
     total_.violations += part.violations;
-    squares_ += part.rms_error * part.rms_error * static_cast<double>(measured);
-    measured_ += measured;
+    parts_.emplace_back(part.rms_error, measured);
   }
 
   reduce::Difference finish(const reduce::Info& info) {
     total_.range = info.max_value - info.min_value;
-    total_.rms_error = measured_ > 0 ? std::sqrt(squares_ / static_cast<double>(measured_)) : 0.0;
+    // Relative to the largest, so that no square overflows or vanishes.
+    double largest = 0.0;
+    std::int64_t measured = 0;
+    for (const auto& [rms, count] : parts_) {
+      largest = std::max(largest, rms);
+      measured += count;
+    }
+    double squares = 0.0;
+    for (const auto& [rms, count] : parts_) {
+      if (largest > 0.0) squares += rms / largest * (rms / largest) * static_cast<double>(count);
+    }
+    total_.rms_error =
+        measured > 0 ? largest * std::sqrt(squares / static_cast<double>(measured)) : 0.0;
     total_.psnr = total_.rms_error > 0.0 ? 20.0 * std::log10(total_.range / total_.rms_error)
                                          : std::numeric_limits<double>::infinity();
     return total_;
@@ -55,8 +68,7 @@ class DifferenceSum {
 
  private:
   reduce::Difference total_;
-  double squares_ = 0.0;
-  std::int64_t measured_ = 0;
+  std::vector<std::pair<double, std::int64_t>> parts_;  // root mean square, points
 };
 
 reduce::Box rows_of(const reduce::Box& box, const RowRange& rows) {
@@ -74,7 +86,7 @@ CheckResult check_in_slabs(std::span<const std::byte> container, const reduce::I
   const std::int64_t row_bytes = row_elements(info.shape) * dtype_bytes(info.dtype);
   CheckResult result;
   DifferenceSum sum;
-  for (const RowRange& rows : cut_rows(0, info.shape[0], row_bytes, budget / 4)) {
+  each_piece(0, info.shape[0], row_bytes, budget / 4, [&](const RowRange& rows) {
     reduce::DecompressOptions options;
     options.threads = threads;
     options.box = rows_of(whole_field(info.shape), rows);
@@ -95,15 +107,15 @@ CheckResult check_in_slabs(std::span<const std::byte> container, const reduce::I
     if (progress) {
       progress(static_cast<double>(rows.first + rows.count) / static_cast<double>(info.shape[0]));
     }
-  }
+  });
   result.difference = sum.finish(info);
   return result;
 }
 
 }  // namespace
 
-std::vector<RowRange> cut_rows(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                               std::int64_t piece_bytes) {
+void each_piece(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
+                std::int64_t piece_bytes, const std::function<void(const RowRange&)>& fn) {
   std::int64_t step = std::clamp<std::int64_t>(piece_bytes / std::max<std::int64_t>(row_bytes, 1),
                                                1, std::max<std::int64_t>(rows, 1));
   for (std::int64_t alignment = kRowAlignment; alignment > 1; alignment /= 2) {
@@ -112,15 +124,13 @@ std::vector<RowRange> cut_rows(std::int64_t first, std::int64_t rows, std::int64
       break;
     }
   }
-  std::vector<RowRange> pieces;
   const std::int64_t end = first + rows;
   for (std::int64_t at = first; at < end;) {
     // Ends fall on multiples of the step, whatever the first row.
     const std::int64_t next = std::min(end, (at / step + 1) * step);
-    pieces.push_back({at, next - at});
+    fn({at, next - at});
     at = next;
   }
-  return pieces;
 }
 
 void decode_rows(std::span<const std::byte> container, const reduce::Info& info,
@@ -136,7 +146,7 @@ void decode_rows(std::span<const std::byte> container, const reduce::Info& info,
     return;
   }
   const reduce::Box box = options.box.value_or(whole_field(info.shape));
-  for (const RowRange& rows : cut_rows(box.origin[0], box.extent[0], row_bytes, budget / 4)) {
+  each_piece(box.origin[0], box.extent[0], row_bytes, budget / 4, [&](const RowRange& rows) {
     reduce::DecompressOptions part = options;
     part.box = rows_of(box, rows);
     part.progress = {};
@@ -146,7 +156,7 @@ void decode_rows(std::span<const std::byte> container, const reduce::Info& info,
       options.progress(static_cast<double>(rows.first + rows.count - box.origin[0]) /
                        static_cast<double>(box.extent[0]));
     }
-  }
+  });
 }
 
 CheckResult check_field(std::span<const std::byte> container, const reduce::Info& info,
@@ -189,7 +199,8 @@ std::string describe_violation(const reduce::Info& info, const reduce::Differenc
          (pointwise || info.absolute_bound == 0.0
               ? ""
               : ", bound " + format_number(info.absolute_bound, 9)) +
-         ", first at element " + std::to_string(difference.first_violation);
+         ", first at element " + std::to_string(difference.first_violation) + ", index " +
+         format_index(difference.first_violation, info.shape);
 }
 
 }  // namespace tamis::cli

@@ -26,10 +26,10 @@ struct RowRange {
   std::int64_t count = 0;
 };
 
-/// Cuts [first, first + rows) into pieces of about `piece_bytes`, at multiples of 64 rows where
-/// possible (else 32, 16 ...), so that few of the container's blocks are decoded twice.
-std::vector<RowRange> cut_rows(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                               std::int64_t piece_bytes);
+/// fn(piece) for pieces of [first, first + rows) of about `piece_bytes`, cut at multiples of 64
+/// rows where possible (else 32, 16 ...), so that few of the container's blocks are decoded twice.
+void each_piece(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
+                std::int64_t piece_bytes, const std::function<void(const RowRange&)>& fn);
 
 /// Receives decoded rows of the output, in order.
 using WriteRows = std::function<void(std::int64_t first, std::int64_t count, const void* data)>;

@@ -36,12 +36,13 @@ std::optional<DType> dtype_of_extension(const std::string& path) {
   return {};
 }
 
-void check_raw_size(const std::string& what, std::int64_t held, const Extents& shape, DType dtype) {
+void check_raw_size(const std::string& what, std::int64_t held, const std::string& given,
+                    const Extents& shape, DType dtype) {
   const std::int64_t count = shape.element_count();
   const std::int64_t item = dtype_bytes(dtype);
   if (held % item == 0 && held / item == count) return;
   std::string message =
-      what + " holds " + std::to_string(held) + " bytes, but --shape " + shape.to_string() +
+      what + " holds " + std::to_string(held) + " bytes, but " + given + shape.to_string() +
       " of " + dtype_name(dtype) + " needs " + std::to_string(count) + " x " +
       std::to_string(item) + " = " +
       std::to_string(static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(item)) +
@@ -75,32 +76,25 @@ void reject_known_format(const std::string& what, std::span<const std::byte> byt
 
 Field open_raw_field(const InputArguments& arguments, std::shared_ptr<InputBytes> file) {
   const std::string what = display_input(arguments.input);
-  if (arguments.shape.empty()) {
-    reject_known_format(what, file->bytes());
+  if (arguments.shape.empty()) reject_known_format(what, file->bytes());
+  if (arguments.shape.empty() && !arguments.likely_shape) {
     reject(what +
            " is not an .npy, netCDF or HDF5 file, so it is read as raw numbers: give "
            "--shape, the slowest dimension first, e.g. --shape 100x200x300, and --dtype");
   }
-  const std::optional<DType> by_name = dtype_of_extension(arguments.input);
-  if (arguments.dtype.empty() && !by_name) reject(what + " is raw: give --dtype f32 or f64");
+  std::optional<DType> dtype = dtype_of_extension(arguments.input);
+  if (!dtype) dtype = arguments.likely_dtype;
+  if (!arguments.dtype.empty()) dtype = parse_dtype(arguments.dtype);
+  if (!dtype) reject(what + " is raw: give --dtype f32 or f64");
   RawLayout layout;
-  layout.dtype = arguments.dtype.empty() ? *by_name : parse_dtype(arguments.dtype);
-  layout.shape = parse_shape(arguments.shape);
-  check_raw_size(what, static_cast<std::int64_t>(file->bytes().size()), layout.shape, layout.dtype);
+  layout.dtype = *dtype;
+  layout.shape = arguments.shape.empty() ? *arguments.likely_shape : parse_shape(arguments.shape);
+  check_raw_size(what, static_cast<std::int64_t>(file->bytes().size()),
+                 arguments.shape.empty() ? "the compressed field's shape " : "--shape ",
+                 layout.shape, layout.dtype);
   Field field;
   field.source = "raw " + what;
   attach_raw_values(field, file->bytes(), layout);
-  field.owner = std::move(file);
-  return field;
-}
-
-Field open_npy_field(const InputArguments& arguments, std::shared_ptr<InputBytes> file) {
-  const NpyHeader header = parse_npy_header(file->bytes());
-  Field field;
-  field.source = "npy " + display_input(arguments.input);
-  attach_raw_values(
-      field, file->bytes(),
-      {header.dtype, header.shape, header.big_endian, header.fortran_order, header.data_offset});
   field.owner = std::move(file);
   return field;
 }
@@ -239,10 +233,13 @@ Field open_field(const InputArguments& arguments) {
              "\" names nothing in it");
     }
     auto file = std::make_shared<InputBytes>(path, arguments.memory_budget());
-    field = is_npy(file->bytes()) ? open_npy_field(arguments, std::move(file))
-                                  : open_raw_field(arguments, std::move(file));
+    if (is_npy(file->bytes())) {
+      field = open_npy_field(display_input(arguments.input), std::move(file), fill);
+    } else {
+      field = open_raw_field(arguments, std::move(file));
+      declare_fill({}, fill, field);
+    }
     field.name = file_stem(path);
-    declare_fill({}, fill, field);
   }
   check_described(arguments, field);
   return field;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "cli11_forward.hpp"
 #include "field.hpp"
+#include "input_bytes.hpp"
 
 namespace tamis::cli {
 
@@ -19,6 +21,9 @@ struct InputArguments {
   std::string dtype;
   std::string fill;
   std::string memory;  // budget, e.g. "2G"
+  // What raw input is taken for where the options (or its extension) do not say.
+  std::optional<Extents> likely_shape;
+  std::optional<DType> likely_dtype;
 
   std::optional<double> fill_value() const;
   std::int64_t memory_budget() const;
@@ -55,6 +60,9 @@ Field open_netcdf_field(const std::string& path, const std::string& name,
                         const std::optional<double>& fill);
 Field open_hdf5_field(const std::string& path, const std::string& dataset,
                       const std::optional<double>& fill);
+/// `shown` is the file's name for people.
+Field open_npy_field(const std::string& shown, std::shared_ptr<const InputBytes> file,
+                     const std::optional<double>& fill);
 
 /// Does an HDF5 file say that the netCDF library wrote it?
 bool is_netcdf4_file(const std::string& path);

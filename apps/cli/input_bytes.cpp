@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "failure.hpp"
 
@@ -91,6 +92,13 @@ bool same_file(const std::string& a, const std::string& b) {
   struct stat second = {};
   if (::stat(a.c_str(), &first) != 0 || ::stat(b.c_str(), &second) != 0) return false;
   return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(a, error), error);
+  const auto second = std::filesystem::weakly_canonical(std::filesystem::absolute(b, error), error);
+  return a == b || same_file(a, b) || (!first.empty() && first == second);
 }
 
 bool is_regular_file(const std::string& path) {

@@ -36,6 +36,9 @@ std::string display_input(const std::string& path);
 /// Do both paths name one existing regular file (same device and inode)?
 bool same_file(const std::string& a, const std::string& b);
 
+/// Would writing to the one write to the other, whether they exist or not?
+bool same_place(const std::string& a, const std::string& b);
+
 bool is_regular_file(const std::string& path);
 
 }  // namespace tamis::cli

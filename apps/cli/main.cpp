@@ -3,10 +3,12 @@
 #include <hdf5.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands.hpp"
 #include "console.hpp"
@@ -49,6 +51,26 @@ int report_failure(const std::string& command, const std::string& code, const st
 std::string chosen_name(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? "" : chosen.front()->get_name();
+}
+
+// CLI11 only says that a subcommand is missing.
+std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc,
+                                char** argv) {
+  const std::string text = error.what();
+  if (!app.get_subcommands().empty()) return text;
+  std::string names;
+  const std::string* given = nullptr;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  for (const std::string& word : words) {
+    if (given == nullptr && !word.starts_with('-')) given = &word;
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (given != nullptr && command->get_name() == *given) return text;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  if (given != nullptr) return "unknown command \"" + *given + "\": expected one of " + names;
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  return missing ? text + ": " + names : text;
 }
 
 int run_chosen(const CLI::App& app, const RunCommand& run, bool json) {
@@ -108,7 +130,7 @@ int run_main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::string command = chosen_name(app);
     return report_failure(command, "usage",
-                          std::string(error.what()) + " (see \"tamis " +
+                          explain_parse_error(app, error, argc, argv) + " (see \"tamis " +
                               (command.empty() ? "" : command + " ") + "--help\")",
                           json, kExitUsage);
   }

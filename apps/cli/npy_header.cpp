@@ -2,7 +2,9 @@
 // are accepted, each once; lengths are checked before any byte is trusted.
 #include "npy_header.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -102,13 +104,16 @@ std::vector<std::int64_t> parse_tuple(Cursor& cursor) {
 
 void set_type(const std::string& descr, NpyHeader& header) {
   const bool known_order = descr.size() == 3 && std::strchr("<>=|", descr[0]) != nullptr;
-  const std::string_view kind = known_order ? std::string_view(descr).substr(1) : "";
-  if (kind != "f4" && kind != "f8") {
-    throw Error(ErrorCode::kUnsupported, "the .npy array has dtype \"" + descr +
-                                             "\"; only f4 and f8 (either byte order) can be "
-                                             "compressed");
+  constexpr std::string_view kKnown[] = {"f2", "f4", "f8", "i1", "i2", "i4",
+                                         "i8", "u1", "u2", "u4", "u8"};
+  if (!known_order || std::find(std::begin(kKnown), std::end(kKnown),
+                                std::string_view(descr).substr(1)) == std::end(kKnown)) {
+    throw Error(ErrorCode::kUnsupported,
+                "the .npy array has dtype \"" + descr +
+                    "\"; expected f2, f4, f8 or an integer i1 to i8, u1 to u8 (either byte order)");
   }
-  header.dtype = kind == "f4" ? DType::kF32 : DType::kF64;
+  header.kind = descr[1];
+  header.item_bytes = descr[2] - '0';
   header.big_endian = descr[0] == '>';
 }
 
@@ -150,6 +155,11 @@ void parse_dictionary(std::string_view text, NpyHeader& header) {
 
 }  // namespace
 
+std::string NpyHeader::type_name() const {
+  const char* family = kind == 'f' ? "f" : kind == 'i' ? "int" : "uint";
+  return family + std::to_string(8 * item_bytes);
+}
+
 bool is_npy(std::span<const std::byte> file) {
   return file.size() >= kMagic.size() &&
          std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0;
@@ -176,10 +186,10 @@ NpyHeader parse_npy_header(std::span<const std::byte> file) {
   header.data_offset = static_cast<std::int64_t>(start + length);
   const std::int64_t count = header.shape.element_count();
   const std::int64_t held = static_cast<std::int64_t>(file.size()) - header.data_offset;
-  if (count > held / dtype_bytes(header.dtype)) {
-    corrupt("shape " + header.shape.to_string() + " of " + dtype_name(header.dtype) + " needs " +
+  if (count > held / header.item_bytes) {
+    corrupt("shape " + header.shape.to_string() + " of " + header.type_name() + " needs " +
             std::to_string(count) + " values, the file holds bytes for " +
-            std::to_string(held / dtype_bytes(header.dtype)));
+            std::to_string(held / header.item_bytes));
   }
   return header;
 }

@@ -12,11 +12,15 @@
 namespace tamis::cli {
 
 struct NpyHeader {
-  DType dtype = DType::kF32;
+  char kind = 'f';     // 'f': floating point, 'i' and 'u': integers with and without a sign
+  int item_bytes = 4;  // 2, 4 or 8 for 'f'; 1, 2, 4 or 8 for integers
   bool big_endian = false;
   bool fortran_order = false;  // the first dimension varies fastest
   Extents shape;
   std::int64_t data_offset = 0;
+
+  /// "f32", "int16".
+  std::string type_name() const;
 };
 
 /// Does the file begin as an .npy file does?

@@ -51,7 +51,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
   }
   if (path.empty()) reject("the output file's name is empty");
   struct stat status = {};
-  if (::stat(path.c_str(), &status) == 0) {
+  const bool target_exists = ::stat(path.c_str(), &status) == 0;
+  if (target_exists) {
     if (S_ISDIR(status.st_mode)) io_error("write", display_output(path), EISDIR);
     if (!S_ISREG(status.st_mode)) {
       open_direct();
@@ -62,6 +63,11 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(path) {
     target_ = resolve_links(path);
   }
   temp_path_ = create_temp_file(target_);
+  // What was private stays so.
+  struct stat fresh = {};
+  if (target_exists && ::stat(temp_path_.c_str(), &fresh) == 0) {
+    (void)::chmod(temp_path_.c_str(), fresh.st_mode & status.st_mode & 0777);
+  }
   descriptor_ = ::open(temp_path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     const int number = errno;

@@ -56,13 +56,15 @@ Range parse_range(const std::string& text, std::int64_t size, const std::string&
     if (text.empty()) reject(where + "expected FIRST:LAST, an index or \":\"");
     const std::int64_t index = resolve(parts[0], 0);
     if (index < 0 || index >= size) {
-      reject(where + "index outside 0.." + std::to_string(size - 1));
+      reject(where + "index outside 0.." + std::to_string(size - 1) +
+             " (negative ones count from the end)");
     }
     return {index, index + 1};
   }
   const Range range{resolve(parts[0], 0), resolve(parts[1], size)};
   if (range.first < 0 || range.last > size || range.first >= range.last) {
-    reject(where + "must satisfy 0 <= FIRST < LAST <= " + std::to_string(size));
+    reject(where + "expected 0 <= FIRST < LAST <= " + std::to_string(size) +
+           " once negative ones are counted from the end");
   }
   return range;
 }

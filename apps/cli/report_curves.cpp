@@ -24,10 +24,19 @@ std::string bound_label(double bound) {
   return format_power_of_ten(static_cast<int>(std::lround(std::log10(bound))));
 }
 
-std::string describe(const Rung& rung) {
+// What the ladder's bounds are relative to, and the axis that says so.
+std::string yardstick(const Ladder& ladder) {
+  return ladder.pointwise ? "each value" : "the range of the values";
+}
+const char* bound_axis(const Ladder& ladder) {
+  return ladder.pointwise ? "bound ÷ value" : "bound ÷ range";
+}
+
+std::string describe(const Ladder& ladder, const Rung& rung) {
   return std::string(reduce::mode_name(rung.mode)) + " mode, bound " + bound_label(rung.bound) +
-         " of the range: " + format_value(rung.bits_per_value, 3) + " bits a value, ratio " +
-         format_value(rung.ratio, 3) + ", PSNR " + format_fixed(rung.psnr, 1) + " dB";
+         " of " + yardstick(ladder) + ": " + format_value(rung.bits_per_value, 3) +
+         " bits a value, ratio " + format_value(rung.ratio, 3) + ", PSNR " +
+         format_fixed(rung.psnr, 1) + " dB";
 }
 
 std::string legend(const ReportInput& in, bool with_this_file) {
@@ -79,7 +88,8 @@ std::string distortion_chart(const ReportInput& in, const Ladder& ladder) {
     for (const Rung& rung : ladder.rungs) {
       if (rung.mode != series.mode || !on_distortion_chart(rung)) continue;
       points.emplace_back(rung.bits_per_value, rung.psnr);
-      chart.marker(series.marker, rung.bits_per_value, rung.psnr, series.css_class, describe(rung));
+      chart.marker(series.marker, rung.bits_per_value, rung.psnr, series.css_class,
+                   describe(ladder, rung));
     }
     chart.polyline(points, std::string("series ") + series.css_class);
   }
@@ -115,7 +125,7 @@ std::string ratio_chart(const Ladder& ladder) {
   least /= 1.35;
   most *= 1.35;
   // The loosest bound stands on the left, as in the table.
-  Axis x{0.2, 5e-7, true, "bound ÷ range", {}};
+  Axis x{0.2, 5e-7, true, bound_axis(ladder), {}};
   for (const double bound : kLadder) x.ticks.push_back({bound, bound_label(bound), true});
   Chart chart({440, 380, 58, 14, 14, 50}, std::move(x),
               {least, most, true, "ratio", log_ticks(least, most, 6).ticks});
@@ -124,7 +134,7 @@ std::string ratio_chart(const Ladder& ladder) {
     for (const Rung& rung : ladder.rungs) {
       if (rung.mode != series.mode || !(rung.ratio > 0.0)) continue;
       points.emplace_back(rung.bound, rung.ratio);
-      chart.marker(series.marker, rung.bound, rung.ratio, series.css_class, describe(rung));
+      chart.marker(series.marker, rung.bound, rung.ratio, series.css_class, describe(ladder, rung));
     }
     chart.polyline(points, std::string("series ") + series.css_class);
   }
@@ -136,7 +146,9 @@ std::string cell(const std::string& text) { return "<td class=\"n\">" + text + "
 std::string figures_table(const Ladder& ladder) {
   std::string out =
       "<div class=\"scroll\"><table class=\"figures\">\n<thead><tr><th scope=\"col\">Mode</th>"
-      "<th scope=\"col\" class=\"n\">bound ÷ range</th><th scope=\"col\" class=\"n\">size</th>"
+      "<th scope=\"col\" class=\"n\">" +
+      std::string(bound_axis(ladder)) +
+      "</th><th scope=\"col\" class=\"n\">size</th>"
       "<th scope=\"col\" class=\"n\">ratio</th><th scope=\"col\" class=\"n\">bits/value</th>"
       "<th scope=\"col\" class=\"n\">PSNR, dB</th><th scope=\"col\" class=\"n\">of the bound</th>"
       "<th scope=\"col\" class=\"n\">compress</th><th scope=\"col\" class=\"n\">decompress</th>"
@@ -183,7 +195,8 @@ std::string curves_section(const ReportInput& in) {
   }
   out +=
       "Each point is a run of its own: compressed, decompressed and compared. The bounds, from "
-      "10⁻¹ to 10⁻⁶, are relative to the range of the values.</p>\n";
+      "10⁻¹ to 10⁻⁶, are relative to " +
+      yardstick(ladder) + (ladder.pointwise ? ", as this file’s is" : "") + ".</p>\n";
   const bool here = std::isfinite(in.difference.psnr);
   out += legend(in, here) +
          "<div class=\"two\">\n<figure><figcaption>Rate and distortion"

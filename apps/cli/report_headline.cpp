@@ -99,7 +99,7 @@ std::string verdict(const ReportInput& in) {
   return "<p class=\"verdict bad\"><span class=\"tick\" aria-hidden=\"true\">✕</span><span>" +
          format_count(d.violations) + (d.violations == 1 ? " point is" : " points are") +
          " outside of the bound; the first has linear index " + format_count(d.first_violation) +
-         ".</span></p>\n";
+         " " + format_index(d.first_violation, in.info.shape) + ".</span></p>\n";
 }
 
 }  // namespace
@@ -138,9 +138,10 @@ std::string headline_section(const ReportInput& in) {
   out += tile("Bits per value", std::isfinite(bits) ? format_figure(bits, 3) : "–", "",
               "of " + std::to_string(8 * dtype_bytes(info.dtype)));
   out += error_tile(in);
-  const bool exact = std::isinf(in.difference.psnr);
-  out += tile("PSNR", exact ? "∞" : format_fixed(in.difference.psnr, 1), exact ? "" : "dB",
-              "rms error " + format_quantity(in.difference.rms_error, in.units, 3));
+  // Minus infinity: a constant field that comes back inexactly.
+  out +=
+      tile("PSNR", format_fixed(in.difference.psnr, 1), std::isinf(in.difference.psnr) ? "" : "dB",
+           "rms error " + format_quantity(in.difference.rms_error, in.units, 3));
   const std::string speed = format_speed(raw, in.compress_seconds);
   const std::size_t gap = speed.find("\u00A0");
   out += tile("Speed, compressing", speed.substr(0, gap),

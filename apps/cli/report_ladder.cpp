@@ -36,7 +36,9 @@ Rung run_rung(const ConstTensorView& field, const reduce::CompressOptions& optio
   rung.bits_per_value = 8.0 * bytes / points;
   rung.ratio = bytes > 0.0 ? points * static_cast<double>(dtype_bytes(field.dtype)) / bytes : 0.0;
   rung.psnr = difference.psnr;
-  if (packed.info.absolute_bound > 0.0) {
+  if (options.bound.kind == reduce::BoundKind::kPointwiseRelative) {
+    rung.bound_used = difference.max_pointwise_relative / options.bound.value;
+  } else if (packed.info.absolute_bound > 0.0) {
     rung.bound_used = difference.max_abs_error / packed.info.absolute_bound;
   }
   return rung;
@@ -70,6 +72,7 @@ Ladder climb_ladder(const ReportInput& in) {
   ladder.shape = field.shape;
   ladder.raw_bytes = field.shape.element_count() * dtype_bytes(field.dtype);
   ladder.cropped = !(field.shape == in.original.shape);
+  ladder.pointwise = in.info.bound.kind == reduce::BoundKind::kPointwiseRelative;
   reduce::CompressOptions options;
   options.fill_value = in.info.fill_value;
   options.detect_fill = in.options.detect_fill;
@@ -77,7 +80,8 @@ Ladder climb_ladder(const ReportInput& in) {
   for (const reduce::Mode mode : kLadderModes) {
     for (const double bound : kLadder) {
       options.mode = mode;
-      options.bound = reduce::Bound::relative(bound);
+      options.bound = ladder.pointwise ? reduce::Bound::pointwise_relative(bound)
+                                       : reduce::Bound::relative(bound);
       try {
         ladder.rungs.push_back(run_rung(field, options));
       } catch (const std::exception&) {

@@ -1,5 +1,5 @@
 // Measurements behind the report's curves: the field compressed in each mode at a ladder of bounds
-// relative to its range.
+// relative to its range, or to each value where this file's bound is: the two have other curves.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kLadderPoints = 4000000;
 
 struct Rung {
   reduce::Mode mode = reduce::Mode::kDefault;
-  double bound = 0.0;  // relative to the range
+  double bound = 0.0;  // relative to the range or, in a pointwise ladder, to each value
   std::int64_t compressed_bytes = 0;
   double ratio = 0.0;
   double bits_per_value = 0.0;
@@ -34,6 +34,7 @@ struct Ladder {
   Extents shape;            // of what was compressed
   std::int64_t raw_bytes = 0;
   bool cropped = false;
+  bool pointwise = false;
 };
 
 /// The middle of `field` with at most `max_points` points; the whole of it when it is small enough.

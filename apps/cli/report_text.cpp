@@ -175,6 +175,16 @@ std::string format_share(double share) {
   return format_fixed(percent, percent >= 99.9 || percent < 1.0 ? 2 : 1) + "\u00A0%";
 }
 
+std::string format_index(std::int64_t linear, const Extents& shape) {
+  if (linear < 0) return "";
+  std::string text;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    text = std::to_string(linear % shape[d]) + (text.empty() ? "" : ", ") + text;
+    linear /= shape[d];
+  }
+  return "(" + text + ")";
+}
+
 std::string format_bound_share(double share) {
   if (!std::isfinite(share)) return format_value(share);
   return format_fixed(std::trunc(share * 1000.0 * (1.0 + 1e-12)) / 10.0, 1);

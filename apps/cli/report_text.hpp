@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tamis/tensor.hpp"
+
 namespace tamis::cli::report {
 
 /// Safe inside an element or a quoted attribute. Control bytes and broken UTF-8 become U+FFFD.
@@ -42,6 +44,8 @@ std::string format_shape(const Sizes& sizes) {
   }
   return out.empty() ? "scalar" : out;
 }
+/// A linear index as a tuple, slowest first: "(0, 12, 7)"; empty when it is negative.
+std::string format_index(std::int64_t linear, const Extents& shape);
 /// A share of the bound in percent, rounded towards zero: 99.98 % must not read as 100 %.
 std::string format_bound_share(double share);
 /// Shortest decimal text that reads back as the same double; for command lines.

@@ -33,6 +33,13 @@ double bound_in_force(const reduce::Info& info) {
                                                                   : info.absolute_bound;
 }
 
+std::string share_of_bound(double error, double bound) {
+  if (!(bound > 0.0)) return "";
+  // Beyond that, the digits of a percentage say nothing.
+  if (error > 1000.0 * bound) return "over 1000 times the bound";
+  return format_percent(error, bound) + " of the bound";
+}
+
 }  // namespace
 
 std::string format_number(double value, int digits) {
@@ -142,11 +149,10 @@ std::vector<SummaryRow> describe_difference(const reduce::Info& info,
   std::vector<SummaryRow> rows;
   const bool pointwise = info.bound.kind == reduce::BoundKind::kPointwiseRelative;
   const double error = pointwise ? difference.max_pointwise_relative : difference.max_abs_error;
-  const double bound = bound_in_force(info);
   rows.push_back({pointwise ? "max rel error" : "max error", format_number(error),
-                  bound > 0.0 ? format_percent(error, bound) + " of the bound" : ""});
+                  share_of_bound(error, bound_in_force(info))});
   rows.push_back({"PSNR",
-                  std::isinf(difference.psnr) ? "inf" : format_number(difference.psnr, 5) + " dB",
+                  format_number(difference.psnr, 5) + (std::isinf(difference.psnr) ? "" : " dB"),
                   "rms error " + format_number(difference.rms_error, 4)});
   return rows;
 }

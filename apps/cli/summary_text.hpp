@@ -19,6 +19,8 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_speed(std::int64_t bytes, double seconds);
 /// "1,234,567".
 using report::format_count;
+/// "(0, 12, 7)".
+using report::format_index;
 std::string format_seconds(double seconds);
 /// "12.3 %"; never rounds 99.99 up to 100.
 std::string format_percent(double part, double whole);

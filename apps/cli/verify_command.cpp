@@ -54,7 +54,10 @@ int verify_decodes(const VerifyArguments& arguments, std::span<const std::byte> 
 
 int verify_against(const VerifyArguments& arguments, std::span<const std::byte> container,
                    const reduce::Info& info, const Console& console) {
-  Field field = open_field(arguments.original);
+  InputArguments original = arguments.original;
+  original.likely_shape = info.shape;
+  original.likely_dtype = info.dtype;
+  Field field = open_field(original);
   if (!(field.shape == info.shape) || field.dtype != info.dtype) {
     reject(field.source + " is " + dtype_name(field.dtype) + " " + field.shape.to_string() +
            ", but " + display_input(arguments.container) + " holds " + dtype_name(info.dtype) +
@@ -115,14 +118,15 @@ void add_verify_command(CLI::App& root, RunCommand& chosen) {
   command.add_option("IN.tms", arguments->container, "Compressed file, or - for standard input")
       ->required();
   command.add_option("ORIGINAL", arguments->original.input,
-                     "What was compressed, given as to \"tamis compress\"; without it only "
+                     "What was compressed, given as to \"tamis compress\"; raw files have the "
+                     "shape and type of IN.tms unless options say otherwise. Without it only "
                      "checksums and decoding are checked");
   add_input_options(command, arguments->original);
   add_common_options(command, arguments->common);
   command.footer(
       "Examples:\n"
       "  tamis verify tos.tms ocean.nc:tos\n"
-      "  tamis verify field.tms field.f32 --shape 100x200x300\n"
+      "  tamis verify field.tms field.f32\n"
       "  tamis verify field.tms\n"
       "Exit code 1 when any point breaks the bound.");
   command.callback(

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/error.hpp"
 #include "tamis/tensor.hpp"
 
 namespace tamis::reduce {
@@ -115,8 +116,9 @@ struct Box {
 struct DecompressOptions {
   /// Only this part; chunks outside of it are neither read nor checked.
   std::optional<Box> box;
-  /// Preview: every 2^level-th node along each dimension, 0 = full resolution. With `box`, the box
-  /// is still given in full-resolution indices.
+  /// Preview: the points whose full-resolution index is a multiple of 2^level along each dimension;
+  /// 0 = full resolution. With `box`, still given in full-resolution indices, those of them that
+  /// lie within it: none where a side holds no such index, and the result is empty then.
   int level = 0;
   int threads = 0;
   /// Refuse with Error(kOutOfMemory) when the output would exceed this many bytes; 0 = no limit.

@@ -191,8 +191,9 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
   scan.may_have_zeros = t.zero;
   scan.has_negative = t.negative;
   if (t.low <= t.high) {
-    scan.min_value = static_cast<double>(t.low);
-    scan.max_value = static_cast<double>(t.high);
+    // Which zero is the lowest would depend on the order of looking: a sum makes both positive.
+    scan.min_value = static_cast<double>(t.low) + 0.0;
+    scan.max_value = static_cast<double>(t.high) + 0.0;
     scan.max_magnitude = std::max(std::fabs(scan.min_value), std::fabs(scan.max_value));
   } else {
     scan.min_value = scan.max_value = std::numeric_limits<double>::quiet_NaN();

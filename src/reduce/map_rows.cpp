@@ -26,15 +26,23 @@ HWY_INLINE VD load_double(const double* p) { return hn::LoadU(DD(), p); }
 HWY_INLINE VD load_lattice(const std::int32_t* p) {
   return hn::PromoteTo(DD(), hn::LoadU(hn::Rebind<std::int32_t, DD>(), p));
 }
-// Rounded to the output type; as doubles again where they are to be compared.
+// Rounded to the output type, overflow to infinity; as doubles again where they are to be compared.
+#if HWY_TARGET == HWY_SCALAR  // whose demotion is clamped to finite values
+HWY_INLINE float demoted(VD v) { return static_cast<float>(hn::GetLane(v)); }
+HWY_INLINE VD round_to(VD v, const float*) {
+  return hn::Set(DD(), static_cast<double>(demoted(v)));
+}
+HWY_INLINE void store_value(VD v, float* p) { *p = demoted(v); }
+#else
 HWY_INLINE VD round_to(VD v, const float*) {
   return hn::PromoteTo(DD(), hn::DemoteTo(hn::Rebind<float, DD>(), v));
 }
-HWY_INLINE VD round_to(VD v, const double*) { return v; }
 HWY_INLINE void store_value(VD v, float* p) {
   const hn::Rebind<float, DD> df;
   hn::StoreU(hn::DemoteTo(df, v), df, p);
 }
+#endif
+HWY_INLINE VD round_to(VD v, const double*) { return v; }
 HWY_INLINE void store_value(VD v, double* p) { hn::StoreU(v, DD(), p); }
 
 // fn(offset) for each vector of a row of n >= lanes elements.

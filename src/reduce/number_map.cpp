@@ -46,6 +46,21 @@ void quantise_affine(const NumberMap& map, const T* values, std::int64_t stride,
   }
 }
 
+// In vectors; false when some value has no lattice value.
+template <typename T>
+bool quantise_dense(const NumberMap& map, const T* values, std::int64_t stride, int count,
+                    std::int32_t* out) {
+  if (stride == 1) return quantise_rows(map, ValueRows<const T>{{values}, 1, count}, out, 0) == 0;
+  constexpr int kPiece = 256;
+  T dense[kPiece];
+  for (int at = 0; at < count; at += kPiece) {
+    const int n = std::min(kPiece, count - at);
+    for (int i = 0; i < n; ++i) dense[i] = values[(at + i) * stride];
+    if (quantise_rows(map, ValueRows<const T>{{dense}, 1, n}, out + at, 0) != 0) return false;
+  }
+  return true;
+}
+
 // Nearest palette entry; palettes are sorted.
 std::int64_t palette_index(const std::vector<double>& palette, double value) {
   const auto above = std::lower_bound(palette.begin(), palette.end(), value);
@@ -63,10 +78,7 @@ void NumberMap::quantise(const T* values, std::int64_t stride, int count, I* out
     case MapKind::kAffine:
     case MapKind::kLattice:
       if constexpr (sizeof(I) == 4) {
-        if (stride == 1 &&
-            quantise_rows(*this, ValueRows<const T>{{values}, 1, count}, out, 0) == 0) {
-          return;
-        }
+        if (quantise_dense(*this, values, stride, count, out)) return;
       }
       quantise_affine(*this, values, stride, count, out);
       return;

@@ -16,7 +16,7 @@ namespace {
 constexpr double kAnchorBits = 16;
 constexpr std::size_t kMaxCandidates = 3;
 // Whole tiles where time does not count; slices otherwise, more of them the larger the field.
-constexpr std::int64_t kWholeTiles = 24;
+constexpr std::int64_t kWholeTiles = 48;
 constexpr std::int64_t kSmallField = 128;  // in tiles
 constexpr std::int64_t kLeastSlices = 32;
 constexpr std::int64_t kMostSlices = 96;
@@ -38,6 +38,16 @@ CellRule full_rule(const GridPlan& plan, Predictor predictor, std::int64_t step)
   const int axes = std::popcount(plan.active_mask);
   return Grid(Extents::filled(std::bit_width(plan.active_mask), 1), plan)
       .cell_rule(predictor, step, (1 << axes) - 1);
+}
+
+// The s-th of `wanted` tiles among `count`: even steps, and in each a place that steps by the
+// golden ratio. Even places alone may all lie in one column of the tile grid.
+std::int64_t scattered(std::int64_t s, std::int64_t wanted, std::int64_t count) {
+  const std::int64_t begin = s * count / wanted;
+  const std::int64_t end = (s + 1) * count / wanted;
+  const std::uint32_t turn = static_cast<std::uint32_t>(s + 1) * 2654435769U;  // 2^32 / 1.618...
+  return begin + static_cast<std::int64_t>(
+                     std::uint64_t{turn} * static_cast<std::uint64_t>(end - begin) >> 32);
 }
 
 // Sample tiles of the windows, cut along some axes; their order changes no node.
@@ -110,7 +120,7 @@ class PlanSearch {
       const std::int64_t share = wanted_ / static_cast<std::int64_t>(windows_.size());
       const std::int64_t count = std::min(share, grid.tile_count());
       for (std::int64_t s = 0; s < count; ++s) {
-        const Grid::Tile tile = grid.tile_at((2 * s + 1) * grid.tile_count() / (2 * count));
+        const Grid::Tile tile = grid.tile_at(scattered(s, count, grid.tile_count()));
         out.tiles.emplace_back().load(grid, tile, !whole_, *window.rows, filler);
       }
     }
@@ -148,8 +158,8 @@ class PlanSearch {
     c.bits = c.pricer->learned_bits() / codes * (1 - from.anchors) + kAnchorBits * from.anchors;
   }
 
-  // From the most axes that tiles can have down, as long as one less is cheaper; judged by the two
-  // most different predictors.
+  // From the most axes that tiles can have down, as long as one less is cheaper; judged by the
+  // three most different predictors.
   std::uint32_t choose_axes() {
     const Extents& extents = windows_.front().extents;
     std::uint32_t all = 0;
@@ -161,7 +171,8 @@ class PlanSearch {
       std::vector<Candidate> candidates;
       for (std::uint32_t mask = 1; mask <= within; ++mask) {
         if ((mask & ~within) != 0 || std::popcount(mask) != axes) continue;
-        for (const Predictor p : {Predictor::kLinearAveraged, Predictor::kLorenzo}) {
+        for (const Predictor p :
+             {Predictor::kLinearAveraged, Predictor::kCubicAveraged, Predictor::kLorenzo}) {
           candidates.push_back({with_last(mask, axes - 1), p, 0, nullptr, {}});
         }
       }

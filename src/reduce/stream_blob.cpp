@@ -15,9 +15,7 @@ namespace tamis::reduce {
 
 namespace {
 
-// Below this many codes tables may cost more than they save, so both coders are tried.
-constexpr std::int64_t kTryBothCodes = 1 << 16;
-// Below this many they never pay.
+// Below this many codes tables never pay.
 constexpr std::int64_t kTablesPayCodes = 256;
 
 template <typename I>
@@ -86,7 +84,14 @@ std::vector<std::byte> encode_stream(Mode mode, StreamCodes<I>& stream) {
     return encode_with(kRiceCoder, stream);
   }
   std::vector<std::byte> blob = encode_with(kRansCoder, stream);
-  if (stream.count <= kTryBothCodes) {
+  // Tables do not always pay, nor contexts.
+  std::uint64_t rice = 0;
+  std::int64_t begin = 0;
+  for (const std::int64_t end : stream.bundle_ends) {
+    rice += (codec::rice_bits(stream.codes.data() + begin, end - begin) + 7) / 8;
+    begin = end;
+  }
+  if (rice < blob.size()) {
     std::vector<std::byte> other = encode_with(kRiceCoder, stream);
     if (other.size() < blob.size()) blob = std::move(other);
   }

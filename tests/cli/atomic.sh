@@ -9,8 +9,10 @@ rejects 2 "is the input file itself" "$tamis" compress in.npy -o link.npy --abs 
 ln in.npy hard.npy
 rejects 2 "is the input file itself" "$tamis" compress in.npy -o ./hard.npy --abs 1
 rejects 2 "is the input file itself" "$tamis" compress in.npy -o a.tms --abs 1 --report in.npy
+rejects 2 "name the same file" "$tamis" compress in.npy -o ./a.html --abs 1 --report a.html
 cmp in.npy kept.npy || fail "the input was changed"
 absent a.tms
+absent a.html
 
 ok "$tamis" compress in.npy -o a.tms --lossless
 rejects 2 "is the input file itself" "$tamis" decompress a.tms -o a.tms
@@ -54,6 +56,11 @@ echo old >target.tms
 [ -L through.tms ] || fail "the symbolic link was replaced"
 cmp a.tms target.tms || fail "the link's target was not written"
 [ "$(stat -c %a target.tms)" = 640 ] || fail "mode $(stat -c %a target.tms), expected 640"
+
+echo old >private.tms
+chmod 600 private.tms
+ok "$tamis" compress in.npy -o private.tms --lossless
+[ "$(stat -c %a private.tms)" = 600 ] || fail "an overwritten file lost its permissions"
 
 # Interrupted: nothing is left. The temporary file is waited for, then the process is stopped.
 head -c 60000000 /dev/urandom >noise.f32

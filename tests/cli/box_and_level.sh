@@ -42,6 +42,17 @@ ok "$tamis" decompress a.tms -o preview.npy --level 1 --box 4:12,:,:
 ok fields describe preview.npy
 says "C 4x15x20$"
 
+# Between two points of a level there is nothing to give.
+rejects 2 "selects nothing.*multiples of 4, and dimension 0 \(1:3\) holds none" \
+  "$tamis" decompress a.tms -o bad.raw --box 1:3,5:20,: --level 2
+ok "$tamis" decompress a.tms -o preview.npy --box 1:5,5:20,: --level 2
+ok fields describe preview.npy
+says "C 1x3x10$"
+rejects 2 "index outside 0..19 \(negative ones count from the end" \
+  "$tamis" decompress a.tms -o bad.raw --box 20,:,:
+rejects 2 "negative ones are counted from the end" \
+  "$tamis" decompress a.tms -o bad.raw --box -21:,:,:
+
 for bad in "0:10" "0:10,5:20" "0:10,5:20,:,:" "5:5,:,:" "0:21,:,:" "a:b,:,:" "0:10:2,:,:" ",,:" \
   "20,:,:" "7:3,:,:" "-21:,:,:"; do
   rejects 2 "--box" "$tamis" decompress a.tms -o bad.raw "--box=$bad"

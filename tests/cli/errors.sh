@@ -13,7 +13,9 @@ for command in compress decompress info verify bench; do
   says "Examples:"
 done
 
-rejects 2 "subcommand is required" "$tamis"
+rejects 2 "subcommand is required: compress, decompress, info, verify, bench" "$tamis"
+rejects 2 "unknown command \"compres\": expected one of compress, decompress" \
+  "$tamis" compres in.npy -o a.tms --abs 1
 rejects 2 "tamis: compress: .*--bogus" "$tamis" compress in.npy -o a.tms --abs 1 --bogus
 rejects 2 "no error bound given.*--abs.*--rel.*--pwrel.*--psnr.*--lossless" \
   "$tamis" compress in.npy -o a.tms
@@ -59,9 +61,30 @@ data = bytearray(open("in.f32", "rb").read())
 data[403] ^= 0x41
 open("other.f32", "wb").write(data)
 PYTHON
-rejects 1 "1 of 200 points break the bound abs 0.5.*first at element 100" \
+rejects 1 "1 of 200 points break the bound abs 0.5.*first at element 100, index \(5, 0\)" \
   "$tamis" verify a.tms other.f32 --shape 10x20
 rejects 1 "break the bound" "$tamis" verify a.tms other.f32 --shape 10x20 --memory 100
+
+# Raw originals take shape and type from the compressed file unless options say otherwise.
+ok "$tamis" verify a.tms in.f32
+cp in.f32 in.raw
+ok "$tamis" verify a.tms in.raw
+rejects 2 "10x20 of f64 needs" "$tamis" verify a.tms in.raw --dtype f64
+head -c 400 in.f32 >half.f32
+rejects 2 "holds 400 bytes, but the compressed field's shape 10x20" "$tamis" verify a.tms half.f32
+
+# Absurd errors are capped, and a constant field that does not come back has a PSNR of -inf.
+python3 - <<'PYTHON'
+import struct
+open("ones.f32", "wb").write(struct.pack("<8f", *[1] * 8))
+open("huge.f32", "wb").write(struct.pack("<8f", *[1] * 7 + [1e30]))
+PYTHON
+ok "$tamis" compress ones.f32 --shape 8 -o ones.tms --abs 0.5
+rejects 1 "break the bound" "$tamis" verify ones.tms huge.f32
+says "over 1000 times the bound"
+ok "$tamis" compress huge.f32 --shape 8 -o huge.tms --lossless
+rejects 1 "index \(7\)" "$tamis" verify huge.tms ones.f32
+says "PSNR +-inf"
 
 # Damage is found, and nothing is written.
 python3 - <<'PYTHON'

@@ -19,6 +19,13 @@ ok "$tamis" compress filled.f32 --shape 12x20x20 -o a.tms --rel 1e-3 --fill 1e20
 json_is False fill detected
 json_is "--fill" fill origin
 json_is "$count" fill count
+# A fill that no point has is worth a word.
+ok "$tamis" compress filled.f32 --shape 12x20x20 -o a.tms --rel 1e-3 --fill 1e21
+grep -q "note: --fill 1e21 matches no point" stderr.txt || fail "no note: $(cat stderr.txt)"
+ok "$tamis" compress filled.f32 --shape 12x20x20 -o a.tms --rel 1e-3 --fill 1e21 --json
+json_is "--fill 1e21 matches no point, nothing is masked" notes 0
+ok "$tamis" compress filled.f32 --shape 12x20x20 -o a.tms --rel 1e-3 --fill 1e20
+[ ! -s stderr.txt ] || fail "a note without cause: $(cat stderr.txt)"
 ok "$tamis" compress filled.f32 --shape 12x20x20 -o a.tms --lossless --no-detect-fill --json
 json_is None fill
 python3 -c "import sys; sys.exit(not $(json max) > 1e19)" || fail "the range lacks the large values"

@@ -73,6 +73,9 @@ h5dump -H fresh.h5 >fresh.txt
 grep -q 'DATASET "tos"' fresh.txt || fail "fresh file: $(cat fresh.txt)"
 grep -q '_FillValue' fresh.txt || fail "fresh file has no fill: $(cat fresh.txt)"
 ok "$tamis" verify filled.tms fresh.h5:new/group/tos
+rejects 2 "fresh.h5 exists and would be replaced.*--template" \
+  "$tamis" decompress filled.tms -o fresh.h5:/other
+ok "$tamis" verify filled.tms fresh.h5:new/group/tos
 ok "$tamis" compress fresh.h5:new/group/tos -o again.tms --lossless --json
 json_is _FillValue fill origin
 ok "$tamis" decompress filled.tms -o other.name:x --format h5 --memory 400

@@ -104,6 +104,7 @@ for kind in classic "64-bit offset" "64-bit data" "netCDF-4"; do
   json_is f32 dtype
   ok "$tamis" compress in.nc:counts -o counts.tms --lossless --json
   json_is f64 dtype
+  rm -f counts.nc
   ok "$tamis" decompress counts.tms -o counts.nc:counts
   ncdump -v counts counts.nc | tr -d ' \n' >counts.txt
   grep -qF "$(echo "$packed" | cut -c1-60 | tr -d ' ')" counts.txt || fail "integers changed"
@@ -157,6 +158,12 @@ ncdump -h fresh.nc >fresh.txt
 grep -q "float tos(d0, d1, d2)" fresh.txt || fail "fresh file: $(cat fresh.txt)"
 grep -q "_FillValue = 1.e+20f" fresh.txt || fail "fresh file has no fill: $(cat fresh.txt)"
 ok "$tamis" verify filled.tms fresh.nc:tos
+# A named variable in an existing file: nobody means to lose the others.
+cp in.nc kept.nc
+rejects 2 "kept.nc exists and would be replaced.*--template kept.nc" \
+  "$tamis" decompress filled.tms -o kept.nc:tos
+cmp in.nc kept.nc || fail "a refused output was changed"
+ok "$tamis" decompress tos.tms -o copy.nc:tos --template kept.nc
 ok "$tamis" decompress filled.tms -o fresh.nc
 ok "$tamis" verify filled.tms fresh.nc:data
 ok "$tamis" decompress filled.tms -o streamed.nc --memory 400

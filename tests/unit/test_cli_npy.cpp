@@ -5,6 +5,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "npy_header.hpp"
 #include "support/expect_error.hpp"
@@ -31,7 +32,7 @@ TEST(NpyHeader, WhatNumpyWrites) {
   for (const int version : {1, 2, 3}) {
     const NpyHeader header = parse(npy_file(
         "{'descr': '>f8', 'fortran_order': True, 'shape': (3, 4), }          \n", version));
-    EXPECT_EQ(header.dtype, DType::kF64);
+    EXPECT_EQ(header.type_name(), "f64");
     EXPECT_TRUE(header.big_endian);
     EXPECT_TRUE(header.fortran_order);
     EXPECT_EQ(header.shape, Extents({3, 4}));
@@ -54,7 +55,7 @@ TEST(NpyHeader, OwnHeadersReadBack) {
       const std::string text = format_npy_header(dtype, shape);
       EXPECT_EQ(text.size() % 64, 0U);
       const NpyHeader header = parse(text + std::string(4096, '\0'));
-      EXPECT_EQ(header.dtype, dtype);
+      EXPECT_EQ(header.type_name(), dtype_name(dtype));
       EXPECT_EQ(header.shape, shape);
       EXPECT_EQ(header.data_offset, static_cast<std::int64_t>(text.size()));
     }
@@ -82,8 +83,22 @@ TEST(NpyHeader, RefusesBrokenText) {
   EXPECT_THROW(parse(npy_file(huge)), Error);
 }
 
+TEST(NpyHeader, IntegersAndHalves) {
+  const std::pair<const char*, const char*> types[] = {{"<f2", "f16"},    {"|i1", "int8"},
+                                                       {">i8", "int64"},  {"|u1", "uint8"},
+                                                       {"<u2", "uint16"}, {"=u4", "uint32"}};
+  for (const auto& [descr, name] : types) {
+    const NpyHeader header = parse(
+        npy_file(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (4,)}"));
+    EXPECT_EQ(header.type_name(), name);
+  }
+  EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "the file holds bytes for 512",
+                     parse(npy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (513,)}")));
+}
+
 TEST(NpyHeader, RefusesOtherTypes) {
-  for (const char* descr : {"'<i4'", "'<f2'", "'<c8'", "'f4'", "''", "'|S4'", "[('a', '<f4')]"}) {
+  for (const char* descr : {"'<i3'", "'<f1'", "'|b1'", "'<f16'", "'<u16'", "'<c8'", "'f4'", "''",
+                            "'|S4'", "[('a', '<f4')]"}) {
     EXPECT_TAMIS_ERROR(ErrorCode::kUnsupported, "",
                        parse(npy_file(std::string("{'descr': ") + descr +
                                       ", 'fortran_order': False, 'shape': (4,)}")));
@@ -103,7 +118,7 @@ TEST(NpyHeader, AnyPrefixAndAnyByteIsSafe) {
     for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<char>(random());
     try {
       const NpyHeader header = parse(bad);
-      EXPECT_LE(header.data_offset + header.shape.element_count() * dtype_bytes(header.dtype),
+      EXPECT_LE(header.data_offset + header.shape.element_count() * header.item_bytes,
                 static_cast<std::int64_t>(bad.size()));
     } catch (const Error&) {
     }

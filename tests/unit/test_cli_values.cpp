@@ -82,20 +82,29 @@ TEST(ParseBox, RefusesAllElse) {
   }
 }
 
-TEST(CutRows, CoversOnceAtAlignedEnds) {
+TEST(EachPiece, CoversOnceAtAlignedEnds) {
   for (const std::int64_t piece : {1, 100, 6400, 7000, 1 << 20}) {
     std::int64_t expected = 37;
-    for (const RowRange& rows : cut_rows(37, 1000, 100, piece)) {
+    each_piece(37, 1000, 100, piece, [&](const RowRange& rows) {
       EXPECT_EQ(rows.first, expected);
       EXPECT_GT(rows.count, 0);
       expected += rows.count;
       if (piece == 7000 && expected < 1037) {
         EXPECT_EQ(expected % 64, 0);
       }
-    }
+    });
     EXPECT_EQ(expected, 1037);
   }
-  EXPECT_TRUE(cut_rows(0, 0, 100, 100).empty());
+  each_piece(0, 0, 100, 100, [](const RowRange&) { FAIL(); });
+}
+
+// Extents of files that promise more than there is, and of fields without an element.
+TEST(RowElements, NeverOverflows) {
+  const std::int64_t large = std::int64_t{1} << 38;
+  EXPECT_EQ(row_elements(Extents{5, 6, 7}), 42);
+  EXPECT_EQ(row_elements(Extents{0, 6, 0}), 0);
+  EXPECT_GT(row_elements(Extents{0, large, large}), large);
+  EXPECT_EQ(row_elements(Extents{0, large, large, 0}), 0);
 }
 
 TEST(Unpacking, TypeFollowsAttributes) {

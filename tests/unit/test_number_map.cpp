@@ -106,6 +106,22 @@ TEST(NumberMap, AffineOnEveryTarget) {
 }
 
 // No code can stand for what is not finite or too far away: the value before is repeated.
+// Values that round beyond the largest float become infinite, in rows of any length.
+TEST(NumberMap, OverflowIsInfiniteOnEveryTarget) {
+  const NumberMap map = map_of(MapKind::kAffine, 0, 1e38);
+  testing::each_target([&] {
+    for (const int count : {1, 7, 8, 9, 40}) {
+      const std::vector<std::int32_t> lattice(static_cast<std::size_t>(count), 4);
+      std::vector<float> out(lattice.size());
+      map.reconstruct(lattice.data(), count, out.data());
+      for (const float v : out) ASSERT_EQ(v, std::numeric_limits<float>::infinity());
+      const std::vector<float> largest(lattice.size(), std::numeric_limits<float>::max());
+      const ValueRows<const float> rows{{largest.data()}, 1, count};
+      EXPECT_EQ(check_rows(map, rows, lattice.data(), 0, 1e39), 1U) << "infinity is not within it";
+    }
+  });
+}
+
 TEST(NumberMap, NonfiniteValuesRepeatTheOneBefore) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report.hpp"
@@ -96,6 +97,29 @@ TEST(ReportLadder, CropsTheMiddle) {
   const std::int64_t left = (50 - crop.shape[1]) / 2;
   EXPECT_EQ(crop.data, values.data() + top * 50 + left);
   EXPECT_EQ(centred_crop(field, 5000).shape, field.shape);
+}
+
+TEST(ReportLadder, BoundsAreOfTheKindAsked) {
+  std::vector<float> values;
+  for (int i = 0; i < 400; ++i) values.push_back(std::exp(0.02F * static_cast<float>(i)));
+  ReportInput in;
+  in.original = make_view(std::as_const(values).data(), {20, 20});
+  for (const bool pointwise : {false, true}) {
+    in.info.bound = pointwise ? reduce::Bound::pointwise_relative(1e-3) : reduce::Bound::psnr(60);
+    const Ladder ladder = climb_ladder(in);
+    EXPECT_EQ(ladder.pointwise, pointwise);
+    ASSERT_EQ(ladder.rungs.size(), kLadder.size() * kLadderModes.size());
+    for (const Rung& rung : ladder.rungs) {
+      EXPECT_GT(rung.bound_used, 0.0);
+      EXPECT_LE(rung.bound_used, 1.0 + 1e-9);
+    }
+  }
+}
+
+TEST(ReportText, Indices) {
+  EXPECT_EQ(format_index(0, {7}), "(0)");
+  EXPECT_EQ(format_index(119, {4, 5, 6}), "(3, 4, 5)");
+  EXPECT_EQ(format_index(-1, {4, 5, 6}), "");
 }
 
 TEST(ReportText, Numbers) {

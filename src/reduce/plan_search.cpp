@@ -16,7 +16,8 @@ namespace {
 constexpr double kAnchorBits = 16;
 constexpr std::size_t kMaxCandidates = 3;
 // Whole tiles where time does not count; slices otherwise, more of them the larger the field.
-constexpr std::int64_t kWholeTiles = 48;
+constexpr std::int64_t kThoroughTiles = 48;
+constexpr std::int64_t kLeastTiles = 32;
 constexpr std::int64_t kSmallField = 128;  // in tiles
 constexpr std::int64_t kLeastSlices = 32;
 constexpr std::int64_t kMostSlices = 96;
@@ -82,7 +83,9 @@ class PlanSearch {
     constexpr std::int64_t kTileNodes = 4096;
     const std::int64_t tiles = count / kTileNodes;
     whole_ = thorough_ || tiles < kSmallField;
-    wanted_ = whole_ ? kWholeTiles : std::clamp(tiles / kTilesPerSlice, kLeastSlices, kMostSlices);
+    wanted_ = thorough_ ? kThoroughTiles
+              : whole_  ? kLeastTiles
+                        : std::clamp(tiles / kTilesPerSlice, kLeastSlices, kMostSlices);
   }
 
   PlanChoice run() {

@@ -19,5 +19,7 @@ void add_decompress_command(CLI::App& root, RunCommand& chosen);
 void add_info_command(CLI::App& root, RunCommand& chosen);
 void add_verify_command(CLI::App& root, RunCommand& chosen);
 void add_bench_command(CLI::App& root, RunCommand& chosen);
+void add_devices_command(CLI::App& root, RunCommand& chosen);
+void add_warmup_command(CLI::App& root, RunCommand& chosen);
 
 }  // namespace tamis::cli

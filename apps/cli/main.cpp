@@ -122,6 +122,8 @@ int run_main(int argc, char** argv) {
   add_info_command(app, chosen);
   add_verify_command(app, chosen);
   add_bench_command(app, chosen);
+  add_devices_command(app, chosen);
+  add_warmup_command(app, chosen);
   const bool json = wants_json(argc, argv);
   try {
     app.parse(argc, argv);

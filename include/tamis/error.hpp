@@ -13,6 +13,8 @@ enum class ErrorCode {
   kCorrupt,          // bytes that are not a valid container, or fail their checksum
   kIo,               // the operating system refused a read or a write
   kOutOfMemory,      // what the request needs exceeds the limit or the machine
+  kUnavailable,      // this machine lacks the device, driver or compiler that it takes
+  kDevice,           // a device, its driver or its compiler reported a failure
 };
 
 /// Short stable name of a code, e.g. "corrupt"; used in `--json` output.

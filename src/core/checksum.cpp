@@ -1,4 +1,4 @@
-// XXH3-64 through libxxhash; the header of that library is seen here only.
+// XXH3 through libxxhash; the header of that library is seen here only.
 #include "core/checksum.hpp"
 
 #include <xxhash.h>
@@ -9,6 +9,11 @@ namespace tamis {
 
 std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+Hash128 xxh3_128(std::span<const std::byte> bytes) noexcept {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
 }
 
 Xxh3Stream::Xxh3Stream() : state_(XXH3_createState()) {

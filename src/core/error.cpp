@@ -15,6 +15,10 @@ const char* error_code_name(ErrorCode code) noexcept {
       return "io";
     case ErrorCode::kOutOfMemory:
       return "out_of_memory";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kDevice:
+      return "device";
   }
   return "unknown";
 }

@@ -8,7 +8,7 @@ ok "$tamis" --version
 says "^tamis [0-9]+\.[0-9]+"
 ok "$tamis" --help
 says "Examples:"
-for command in compress decompress info verify bench; do
+for command in compress decompress info verify bench devices warmup; do
   ok "$tamis" $command --help
   says "Examples:"
 done

@@ -6,7 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 jobs=${TAMIS_JOBS:-$(nproc)}
 
 sources() {
-  find include src apps tests fuzz bench examples -name '*.hpp' -o -name '*.cpp' | sort
+  find include src apps tests fuzz bench examples -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' \
+    -o -name '*.cuh' | sort
 }
 
 lint_tree() { python3 tests/lint/tree.py; }

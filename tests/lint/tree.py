@@ -20,6 +20,8 @@ LAYERS = {
     "conv": ["core", "gpu"],
     "reduce": ["core", "gpu", "codec"],
     "models": ["core", "gpu", "sparse", "conv"],
+    # Lists what all layers ship; none includes it.
+    "catalog": ["core", "gpu", "codec", "sparse", "conv", "reduce", "models"],
 }
 # Folders outside of src/ that see the public headers only. Tests, fuzzers and benchmarks may look
 # inside.
@@ -27,7 +29,7 @@ PUBLIC_ONLY = ["apps", "python", "plugins", "examples"]
 # Libraries that only one folder may include.
 OWNERS = {
     "netcdf": "apps/", "hdf5": "apps/", "H5": "apps/", "png": "apps/", "CLI/": "apps/",
-    "xxhash": "src/core/", "omp.h": "src/core/",
+    "xxhash": "src/core/", "omp.h": "src/core/", "dlfcn.h": "src/gpu/",
 }
 
 WARN_LINES, FAIL_LINES, FAIL_TEST_LINES = 350, 600, 800
@@ -72,6 +74,8 @@ def check_includes(path, lines):
             if quote == "<" and target.startswith(prefix) and outside:
                 report(path, number, f"<{target}> belongs to {owner} alone")
         first = target.split("/")[0]
+        if quote == "<" and path.endswith((".cu", ".cuh")):
+            report(path, number, f"<{target}>: device code includes nothing but Tamis's own files")
         if quote == "<" or first == "tamis":
             continue
         if path.startswith("include/"):

@@ -1,4 +1,4 @@
-// XXH3-64: pinned values (they are in files for ever) and equality of the two ways to compute it.
+// XXH3: pinned values (they are in files for ever) and equality of the two ways to compute it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +20,12 @@ TEST(Checksum, PinnedValues) {
   EXPECT_EQ(xxh3_64({}), 0x2d06800538d394c2u);  // the published value for no input
   EXPECT_EQ(xxh3_64(pattern(1000)), xxh3_64(pattern(1000)));
   EXPECT_NE(xxh3_64(pattern(1000)), xxh3_64(pattern(1001)));
+}
+
+TEST(Checksum, Hash128) {
+  EXPECT_EQ(xxh3_128({}), (Hash128{0x6001c324468d497fu, 0x99aa06d3014798d8u}));  // published
+  EXPECT_EQ(xxh3_128(pattern(1000)), xxh3_128(pattern(1000)));
+  EXPECT_FALSE(xxh3_128(pattern(1000)) == xxh3_128(pattern(1001)));
 }
 
 TEST(Checksum, StreamEqualsOneShotHoweverSplit) {

@@ -23,6 +23,8 @@ TEST(Error, CodeNamesAreStable) {
   EXPECT_STREQ(error_code_name(ErrorCode::kCorrupt), "corrupt");
   EXPECT_STREQ(error_code_name(ErrorCode::kIo), "io");
   EXPECT_STREQ(error_code_name(ErrorCode::kOutOfMemory), "out_of_memory");
+  EXPECT_STREQ(error_code_name(ErrorCode::kUnavailable), "unavailable");
+  EXPECT_STREQ(error_code_name(ErrorCode::kDevice), "device");
   EXPECT_STREQ(error_code_name(static_cast<ErrorCode>(99)), "unknown");
 }
 

@@ -57,8 +57,6 @@ class RansModel {
   /// Reads what write() wrote, exactly. Throws Error(kCorrupt).
   static RansModel read(std::span<const std::byte> bytes);
 
-  int cluster_count() const { return static_cast<int>(tables_.size()); }
-
   /// Decoding entry of a slot: frequency - 1 | (slot - start) << 12 | token << 24.
   const std::uint32_t* slots(int context) const { return slot_of_context_[context]; }
   /// Must be called before slots(), and again after a copy; the encoder does without.

@@ -31,24 +31,14 @@ std::int64_t CellShape::fine_count() const {
   return open_count() - coarse;
 }
 
-namespace {
-
-std::int64_t power(std::int64_t base, int exponent) {
-  std::int64_t result = 1;
-  for (int k = 0; k < exponent; ++k) result *= base;
-  return result;
-}
-
-}  // namespace
-
 // A run has at most as many points as a row, and four more are read behind it.
 template <typename I>
 CellBatch<I>::CellBatch(int max_rank, int tile)
     : lanes_(cell_lanes<I>()),
-      values_(power(tile + 1, max_rank) * lanes_),
-      valid_(power(tile + 1, max_rank) * lanes_),
-      scaled_(power(tile + 1, max_rank) * lanes_),
-      marks_(power(tile + 1, max_rank) * lanes_),
+      values_(natural_nodes(max_rank, tile) * lanes_),
+      valid_(natural_nodes(max_rank, tile) * lanes_),
+      scaled_(natural_nodes(max_rank, tile) * lanes_),
+      marks_(natural_nodes(max_rank, tile) * lanes_),
       row_codes_(std::int64_t{tile + kRowSlack} * lanes_),
       row_values_(std::int64_t{tile + kRowSlack} * lanes_),
       row_contexts_(std::int64_t{tile + kRowSlack} * lanes_) {}

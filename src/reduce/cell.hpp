@@ -59,6 +59,13 @@ struct CellShape {
   std::int64_t fine_count() const;
 };
 
+/// Nodes of a natural array: (tile + 1)^rank.
+constexpr std::int64_t natural_nodes(int rank, int tile) {
+  std::int64_t count = 1;
+  for (int k = 0; k < rank; ++k) count *= tile + 1;
+  return count;
+}
+
 /// Lanes of this machine's vectors, at most kMaxLanes.
 template <typename I>
 int cell_lanes();

@@ -90,6 +90,16 @@ void each_run(std::span<const NodeBlock> blocks, const Fn& fn) {
   }
 }
 
+/// Copies a block of a natural array into one lane of a batch's.
+template <typename T>
+void put_lane(const NodeBlock& block, const std::vector<T>& from, int lanes, int lane, T* to) {
+  block.each_row([&](std::int64_t, std::int64_t natural) {
+    for (int i = 0; i < block.count[2]; ++i, ++natural) {
+      to[natural * lanes + lane] = from[static_cast<std::size_t>(natural)];
+    }
+  });
+}
+
 /// Nodes of a field, called from several threads at a time for different ones. `out` and `values`
 /// of blocks are natural arrays; those of runs have a row of kRunPitch elements for each block.
 template <typename I>
@@ -105,6 +115,17 @@ class LatticeRows {
   /// What the decoder will see.
   virtual void accept_run(const RowRun& run, const I* values) = 0;
 };
+
+/// Hands the blocks in the lanes of a batch to `rows`.
+template <typename I>
+void hand_out(std::span<const NodeBlock> blocks, const CellBatch<I>& batch, RunBuffer<I>& buffer,
+              LatticeRows<I>& rows) {
+  each_run(blocks, [&](const RowRun& run, std::int64_t natural) {
+    lanes_to_rows<I>(batch.values() + natural * batch.lanes(), static_cast<int>(blocks.size()),
+                     run.count, buffer.rows());
+    rows.accept_run(run, buffer.data());
+  });
+}
 
 /// Natural arrays of one cell, and what fills its voids.
 template <typename I>

@@ -85,7 +85,8 @@ class GridDecoder {
   struct Worker {
     explicit Worker(const Grid& grid)
         : batch(grid.active_count(), grid.tile()),
-          valid(CellScratch<I>(grid.active_count(), grid.tile()).valid) {}
+          valid(static_cast<std::size_t>(natural_nodes(grid.active_count(), grid.tile()) +
+                                         kRowSlack)) {}
     ChunkLayout layout;
     CellBatch<I> batch;
     std::vector<std::uint8_t> valid;
@@ -224,11 +225,7 @@ class GridDecoder {
     if (!interior) {
       skeleton_.store(all, any.mask, values, lanes);
     } else if (any.wanted) {
-      each_run(std::span<const NodeBlock>(blocks, group.size()),
-               [&](const RowRun& run, std::int64_t natural) {
-                 lanes_to_rows<I>(values + natural * lanes, used, run.count, w.run.rows());
-                 rows_.accept_run(run, w.run.data());
-               });
+      hand_out<I>({blocks, group.size()}, w.batch, w.run, rows_);
     }
   }
 
@@ -243,12 +240,7 @@ class GridDecoder {
     const NodeBlock block = open_block(grid_, job.tile, job.mask);
     rows_.read_valid(block, w.valid.data());
     give_coarse_codes(job.shape, job.predictor, w.valid);
-    const int lanes = w.batch.lanes();
-    block.each_row([&](std::int64_t, std::int64_t natural) {
-      for (int i = 0; i < block.count[2]; ++i, ++natural) {
-        w.batch.valid()[natural * lanes + lane] = w.valid[static_cast<std::size_t>(natural)];
-      }
-    });
+    put_lane(block, w.valid, w.batch.lanes(), lane, w.batch.valid());
   }
 
   const Grid& grid_;

@@ -151,11 +151,7 @@ class GridEncoder {
       return;
     }
     for (int l = 0; l < used; ++l) blocks[l] = owned_block(grid_, tiles[l]);
-    each_run(std::span<const NodeBlock>(blocks, group.size()),
-             [&](const RowRun& run, std::int64_t natural) {
-               lanes_to_rows<I>(values + natural * lanes, used, run.count, w.run.rows());
-               rows_.accept_run(run, w.run.data());
-             });
+    hand_out<I>({blocks, group.size()}, w.batch, w.run, rows_);
   }
 
   CodeSink<I> sink(const CellJob& job, bool interior, Worker& w) const {
@@ -180,13 +176,8 @@ class GridEncoder {
     rows_.read_valid(block, scratch.valid.data());
     fill_voids(job.shape, scratch);
     give_coarse_codes(job.shape, job.predictor, scratch.valid);
-    const int lanes = w.batch.lanes();
-    block.each_row([&](std::int64_t, std::int64_t natural) {
-      for (int i = 0; i < block.count[2]; ++i, ++natural) {
-        w.batch.values()[natural * lanes + lane] = scratch.input[static_cast<std::size_t>(natural)];
-        w.batch.valid()[natural * lanes + lane] = scratch.valid[static_cast<std::size_t>(natural)];
-      }
-    });
+    put_lane(block, scratch.input, w.batch.lanes(), lane, w.batch.values());
+    put_lane(block, scratch.valid, w.batch.lanes(), lane, w.batch.valid());
   }
 
   const Grid& grid_;

@@ -93,9 +93,7 @@ void give_coarse_codes(const CellShape& shape, Predictor predictor,
 
 template <typename I>
 CellScratch<I>::CellScratch(int max_rank, int tile) {
-  std::size_t size = 1;
-  for (int k = 0; k < max_rank; ++k) size *= static_cast<std::size_t>(tile + 1);
-  size += kRowSlack;
+  const auto size = static_cast<std::size_t>(natural_nodes(max_rank, tile) + kRowSlack);
   input.resize(size);
   values.resize(size);
   valid.resize(size);

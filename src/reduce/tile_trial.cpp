@@ -3,20 +3,10 @@
 
 namespace tamis::reduce {
 
-namespace {
-
-std::int64_t natural_size(int rank, int tile) {
-  std::int64_t size = 1;
-  for (int k = 0; k < rank; ++k) size *= tile + 1;
-  return size;
-}
-
-}  // namespace
-
 template <typename I>
 void ClosedTile<I>::load(const Grid& grid, Grid::Tile tile, bool slice, const LatticeRows<I>& rows,
                          VoidFiller& filler) {
-  const std::int64_t size = natural_size(grid.active_count(), grid.tile()) + kRowSlack;
+  const std::int64_t size = natural_nodes(grid.active_count(), grid.tile()) + kRowSlack;
   if (values.size() < size) {
     values = Array<I>(size);
     valid.resize(static_cast<std::size_t>(size));
@@ -38,7 +28,7 @@ void ClosedTile<I>::load(const Grid& grid, Grid::Tile tile, bool slice, const La
 template <typename I>
 TileTrial<I>::TileTrial(int max_rank, int tile)
     : batch_(max_rank, tile),
-      room_(natural_size(max_rank, tile)),
+      room_(natural_nodes(max_rank, tile)),
       codes_(2 * room_ * batch_.lanes()),
       contexts_(codes_.size()) {}
 

@@ -79,18 +79,19 @@ void ContainerWriter::write(std::span<const std::byte> bytes) {
   bytes_written_ += bytes.size();
 }
 
-void ContainerWriter::begin_section(std::string_view name) {
+void ContainerWriter::begin_section(std::string_view name, Checks checks) {
   assert(!in_section_ && !finished_);
   check_new_name(name, sections_);
-  sections_.push_back({std::string(name), bytes_written_, 0, 0});
+  sections_.push_back({std::string(name), bytes_written_, 0, std::nullopt});
   section_sum_.reset();
+  checks_ = checks;
   in_section_ = true;
 }
 
 void ContainerWriter::append(std::span<const std::byte> bytes) {
   assert(in_section_);
   if (bytes.empty()) return;
-  section_sum_.update(bytes);
+  if (checks_ == Checks::kWhole) section_sum_.update(bytes);
   write(bytes);
 }
 
@@ -98,7 +99,7 @@ void ContainerWriter::end_section() {
   assert(in_section_);
   SectionInfo& section = sections_.back();
   section.size = bytes_written_ - section.offset;
-  section.xxh3 = section_sum_.digest();
+  if (checks_ == Checks::kWhole) section.xxh3 = section_sum_.digest();
   in_section_ = false;
 }
 
@@ -112,7 +113,9 @@ void ContainerWriter::finish(const json& meta) {
   assert(!in_section_ && !finished_);
   json entries = json::array();
   for (const SectionInfo& section : sections_) {
-    entries.push_back({{"name", section.name}, {"size", section.size}, {"xxh3", section.xxh3}});
+    json entry = {{"name", section.name}, {"size", section.size}};
+    if (section.xxh3) entry["xxh3"] = *section.xxh3;
+    entries.push_back(std::move(entry));
   }
   const json directory = {{"meta", meta}, {"sections", std::move(entries)}};
   std::vector<std::byte> tail = encode_cbor(directory, kMaxDirectoryDepth);
@@ -179,8 +182,8 @@ void ContainerReader::read_directory(std::span<const std::byte> directory,
 
   std::uint64_t offset = kFrontBytes;
   for (const json& entry : entries) {
-    SectionInfo section{meta_string(entry, "name"), offset, meta_u64(entry, "size"),
-                        meta_u64(entry, "xxh3")};
+    SectionInfo section{meta_string(entry, "name"), offset, meta_u64(entry, "size"), std::nullopt};
+    if (meta_has(entry, "xxh3")) section.xxh3 = meta_u64(entry, "xxh3");
     if (!is_valid_name(section.name)) {
       corrupt("section name of " + std::to_string(section.name.size()) + " bytes, expected " +
               name_rule());
@@ -238,9 +241,12 @@ std::span<const std::byte> ContainerReader::section_unverified(std::string_view 
 std::span<const std::byte> ContainerReader::section(std::string_view name) const {
   const std::size_t index = require(name);
   const auto bytes = bytes_of(index);
+  if (!sections_[index].xxh3) {
+    corrupt("section '" + sections_[index].name + "' has no checksum");
+  }
   // Two threads may both compute the checksum; that is harmless.
   if (!verified_[index].load(std::memory_order_acquire)) {
-    if (xxh3_64(bytes) != sections_[index].xxh3) {
+    if (xxh3_64(bytes) != *sections_[index].xxh3) {
       corrupt("section '" + sections_[index].name + "' fails its checksum");
     }
     verified_[index].store(true, std::memory_order_release);
@@ -249,7 +255,9 @@ std::span<const std::byte> ContainerReader::section(std::string_view name) const
 }
 
 void ContainerReader::verify_all() const {
-  for (const SectionInfo& section : sections_) static_cast<void>(this->section(section.name));
+  for (const SectionInfo& info : sections_) {
+    if (info.xxh3) static_cast<void>(section(info.name));
+  }
 }
 
 }  // namespace tamis

@@ -4,7 +4,7 @@
 //
 //   front      magic 8 | version u32 | reserved u32 = 0
 //   sections   back to back, in the order of the directory
-//   directory  CBOR {"meta": any, "sections": [{"name", "size", "xxh3"}, ...]}
+//   directory  CBOR {"meta": any, "sections": [{"name", "size", "xxh3" if checked whole}, ...]}
 //   tail       directory size u32 | XXH3-64 of front, directory and directory size, u64 | magic 8
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,11 +42,15 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 /// A sink that appends to `out`, which must outlive it.
 ByteSink append_to(std::vector<std::byte>& out);
 
+/// Where the checksums of a section are: one over it all in the directory, or its parts carry
+/// their own, so that they can be hashed in parallel and read one by one.
+enum class Checks { kWhole, kInParts };
+
 struct SectionInfo {
   std::string name;
   std::uint64_t offset = 0;  // from the first byte of the container
   std::uint64_t size = 0;
-  std::uint64_t xxh3 = 0;
+  std::optional<std::uint64_t> xxh3;  // absent: its parts carry checksums
 };
 
 /// Writes a container front to back. Calls in the wrong order are bugs of ours and assert; a
@@ -56,7 +61,7 @@ class ContainerWriter {
 
   /// Throws Error(kInvalidArgument) for a repeated name, or one that is not 1 to 64 printable
   /// ASCII characters.
-  void begin_section(std::string_view name);
+  void begin_section(std::string_view name, Checks checks = Checks::kWhole);
   void append(std::span<const std::byte> bytes);
   void end_section();
   /// begin_section, append and end_section in one.
@@ -75,6 +80,7 @@ class ContainerWriter {
   ByteSink sink_;
   std::vector<SectionInfo> sections_;
   Xxh3Stream section_sum_;
+  Checks checks_ = Checks::kWhole;  // of the section that is open
   std::uint64_t bytes_written_ = 0;
   bool in_section_ = false;
   bool finished_ = false;
@@ -99,10 +105,12 @@ class ContainerReader {
   const std::vector<SectionInfo>& sections() const noexcept { return sections_; }
 
   /// The bytes of a section after verifying its checksum; may be called from several threads.
-  /// A missing section is Error(kCorrupt).
+  /// A missing section is Error(kCorrupt), and so is one without a checksum: files decide about
+  /// that, so whoever wants verified bytes must ask here.
   std::span<const std::byte> section(std::string_view name) const;
   /// Without reading the bytes: for sections whose parts carry checksums of their own.
   std::span<const std::byte> section_unverified(std::string_view name) const;
+  /// All sections that have a checksum in the directory.
   void verify_all() const;
 
  private:

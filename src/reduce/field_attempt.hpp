@@ -47,7 +47,7 @@ class Attempt {
     how.threads = options_.threads;
     how.progress = options_.progress;
     if (!source_.in_memory()) how.load = [this](Grid::Range r) { load(r); };
-    writer.begin_section("data");
+    writer.begin_section("data", Checks::kInParts);  // the index has a checksum a blob
     encode_grid<I>(grid_, how, predictors, anchors, rows_,
                    [&](std::int64_t chunk, int blob, std::vector<std::byte> bytes) {
                      BlobEntry& e = entries[static_cast<std::size_t>(table.slot(chunk, blob))];

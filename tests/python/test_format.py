@@ -8,10 +8,17 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from tamis_format.bits import CorruptFile  # noqa: E402
+from tamis_format.container import read_cbor  # noqa: E402
 from tamis_format.decode import decode  # noqa: E402
 from tamis_format.xxh3 import xxh3_64  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "..", "golden")
+
+
+def directory_of(file):
+    size = int.from_bytes(file[-20:-16], "little")
+    root = read_cbor(file[-20 - size:-20])
+    return root["meta"], root["sections"]
 
 
 def read_golden(name):
@@ -38,6 +45,15 @@ class Format(unittest.TestCase):
             damaged[position] ^= 1 << position % 8
             with self.assertRaises(CorruptFile, msg=f"byte {position}"):
                 decode(bytes(damaged))
+
+    def test_sums_of_sections(self):
+        """Files have none for `data`; older ones do, and it is verified."""
+        def sums(name):
+            _, sections = directory_of(read_golden(name))
+            return {entry["name"]: "xxh3" in entry for entry in sections}
+        self.assertEqual(sums("cube_rel.tms"), {"anchors": True, "data": False, "index": True})
+        self.assertEqual(sums("whole_sum_cube_rel.tms"),
+                         {"anchors": True, "data": True, "index": True})
 
     def test_cut_files_are_noticed(self):
         file = read_golden("constant.tms")

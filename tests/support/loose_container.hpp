@@ -1,6 +1,6 @@
 // A container taken apart, to be changed and sealed again with right checksums: the way past the
 // checksums for tests and fuzzers. In loose form the index section holds the blobs' sizes only;
-// seal() adds the checksums that belong to them.
+// seal() adds the checksums that belong to them. Only `in_parts` goes without one in the directory.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ using Bytes = std::vector<std::byte>;
 struct LooseContainer {
   nlohmann::json meta;
   std::vector<std::pair<std::string, Bytes>> sections;
+  std::string in_parts = "data";  // the section without a checksum over all of it
 
   Bytes* find(const std::string& name) {
     for (auto& [key, bytes] : sections) {
@@ -38,9 +39,10 @@ inline Bytes to_vector(std::span<const std::byte> bytes) { return {bytes.begin()
 /// Of a valid container.
 inline LooseContainer take_apart(std::span<const std::byte> container) {
   const ContainerReader reader(container);
-  LooseContainer loose{reader.meta(), {}};
+  LooseContainer loose;
+  loose.meta = reader.meta();
   for (const SectionInfo& s : reader.sections()) {
-    Bytes bytes = to_vector(reader.section(s.name));
+    Bytes bytes = to_vector(reader.section_unverified(s.name));
     if (s.name == "index") {
       Bytes sizes;
       ByteWriter writer(sizes);
@@ -86,11 +88,13 @@ inline Bytes seal(LooseContainer loose) {
   ContainerWriter writer(append_to(out));
   const Bytes* data = loose.find("data");
   for (const auto& [name, bytes] : loose.sections) {
+    writer.begin_section(name, name == loose.in_parts ? Checks::kInParts : Checks::kWhole);
     if (name == "index" && data != nullptr) {
-      writer.add_section(name, sealed_index(bytes, *data));
+      writer.append(sealed_index(bytes, *data));
     } else {
-      writer.add_section(name, bytes);
+      writer.append(bytes);
     }
+    writer.end_section();
   }
   writer.finish(loose.meta);
   return out;

@@ -62,6 +62,18 @@ Bytes handmade(const Bytes& section_bytes, const json& directory) {
   return handmade(section_bytes, Bytes(bytes.begin(), bytes.end()));
 }
 
+// Two sections, the first of which carries checksums of its own.
+Bytes container_in_parts() {
+  Bytes out;
+  ContainerWriter writer(append_to(out));
+  writer.begin_section("blobs", Checks::kInParts);
+  writer.append(text_bytes("blobs"));
+  writer.end_section();
+  writer.add_section("index", text_bytes("sizes and sums"));
+  writer.finish(1);
+  return out;
+}
+
 void read_fully(std::span<const std::byte> container) { ContainerReader(container).verify_all(); }
 
 json entry(const std::string& name, const json& size) {
@@ -157,6 +169,30 @@ TEST(Container, OnlyTheDamagedSectionIsRefused) {
   EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "'codes' fails its checksum", reader.section("codes"));
 }
 
+// What lacks a checksum may be read as such only: a file must not talk its way past a check.
+TEST(Container, SectionsWithoutAChecksumAreNeverTakenAsVerified) {
+  const Bytes container = container_in_parts();
+  const ContainerReader reader(container);
+  EXPECT_FALSE(reader.sections()[0].xxh3.has_value());
+  EXPECT_TRUE(reader.sections()[1].xxh3.has_value());
+  EXPECT_EQ(reader.section_unverified("blobs").size(), 5u);
+  EXPECT_EQ(reader.section("index").size(), 14u);
+  EXPECT_NO_THROW(reader.verify_all());
+  EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "'blobs' has no checksum", reader.section("blobs"));
+}
+
+TEST(Container, EveryBitFlipOutsideOfPartsIsNoticed) {
+  Bytes container = container_in_parts();
+  for (std::size_t i = 0; i < container.size() * 8; ++i) {
+    if (i / 8 >= kFrontBytes && i / 8 < kFrontBytes + 5) continue;
+    const auto bit = static_cast<std::byte>(1u << (i % 8));
+    container[i / 8] ^= bit;
+    EXPECT_THROW(read_fully(container), Error) << "bit " << i;
+    container[i / 8] ^= bit;
+  }
+  EXPECT_NO_THROW(read_fully(container));
+}
+
 TEST(Container, NewerVersionIsUnsupported) {
   Bytes container = small_container();
   container[8] = std::byte{2};
@@ -186,7 +222,8 @@ TEST(Container, DirectoriesThatLie) {
   refused(json::array({entry("a\nb", 4)}), "section name");
   refused(json::array({entry("\xff", 4)}), "UTF-8");
   refused(json::array({entry("a", 4)}), "fails its checksum");
-  refused(json::array({{{"name", "a"}, {"size", 4}}}), "'xxh3' is missing");
+  refused(json::array({{{"name", "a"}, {"size", 4}, {"xxh3", nullptr}}}), "non-negative");
+  refused(json::array({{{"name", "a"}, {"size", 4}, {"xxh3", -1}}}), "non-negative");
   refused(json::array({7}), "expected a map");
   refused(json::object(), "not an array");
   refused(json::array(), "sections end at offset 16");
@@ -248,6 +285,8 @@ TEST(Container, FormatVersionOneIsPinned) {
   const Bytes container = small_container();
   EXPECT_EQ(container.size(), 195u);
   EXPECT_EQ(xxh3_64(container), 6117417289101643624u);
+  EXPECT_EQ(container_in_parts().size(), 122u);
+  EXPECT_EQ(xxh3_64(container_in_parts()), 8186813136873311917u);
 }
 
 }  // namespace

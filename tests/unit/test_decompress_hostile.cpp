@@ -196,6 +196,31 @@ TEST(HostileBytes, MissingSectionsAreRefused) {
   }
 }
 
+// A file that leaves out the checksum of a section does not get that section past its check; the
+// blobs in `data` have theirs in the index, and older files have one over all of `data` as well.
+TEST(HostileBytes, OnlyDataMayLackAChecksum) {
+  for (const Victim& v : victims()) {
+    const LooseContainer loose = testing::take_apart(v.bytes);
+    for (const auto& [name, unused] : loose.sections) {
+      LooseContainer changed = loose;
+      changed.in_parts = name;
+      const Bytes bytes = testing::seal(changed);
+      if (name == "data") {
+        EXPECT_TRUE(values_of(bytes, single()) == v.values) << v.name;
+      } else {
+        decode_all_ways(bytes);
+        EXPECT_TAMIS_ERROR(ErrorCode::kCorrupt, "'" + name + "' has no checksum",
+                           decompress(bytes));
+      }
+    }
+    LooseContainer older = loose;
+    older.in_parts.clear();
+    const Bytes bytes = testing::seal(older);
+    EXPECT_TRUE(values_of(bytes, single()) == v.values) << v.name;
+    EXPECT_NO_THROW(ContainerReader(bytes).verify_all()) << v.name;
+  }
+}
+
 // Meta data changed one by one to values that are out of place.
 TEST(HostileBytes, ChangedMetaDataDoNoHarm) {
   using nlohmann::json;

@@ -81,7 +81,10 @@ def is_unsigned(value):
 
 
 def read_container(file):
-    """(meta, {name: bytes}) of a container; every checksum is verified."""
+    """(meta, {name: bytes}) of a container; every checksum of the directory is verified.
+
+    `data` alone may have none there.
+    """
     require(len(file) >= 36, "not a Tamis file: too short")
     require(file[:8] == FRONT_MAGIC, "not a Tamis file: magic")
     version, reserved = struct.unpack_from("<II", file, 8)
@@ -101,14 +104,17 @@ def read_container(file):
     position = 16
     for entry in root["sections"]:
         require(isinstance(entry, dict), "directory: a section is no map")
-        name, length, expected = entry.get("name"), entry.get("size"), entry.get("xxh3")
+        name, length = entry.get("name"), entry.get("size")
         require(isinstance(name, str) and 1 <= len(name) <= 64
                 and all("!" <= c <= "~" for c in name), "directory: section name")
         require(name not in sections, f"directory: section '{name}' occurs twice")
-        require(is_unsigned(length) and is_unsigned(expected), f"directory: section '{name}'")
+        require(is_unsigned(length), f"directory: section '{name}'")
         require(length <= start - position, f"section '{name}' is too long")
         sections[name] = file[position:position + length]
-        require(xxh3_64(sections[name]) == expected, f"section '{name}': checksum")
+        if "xxh3" in entry:
+            require(xxh3_64(sections[name]) == entry["xxh3"], f"section '{name}': checksum")
+        else:
+            require(name == "data", f"section '{name}': no checksum")
         position += length
     require(position == start, "sections do not fill the file")
     return root["meta"], sections

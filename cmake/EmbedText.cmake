@@ -19,14 +19,17 @@ endif()
 set(TAMIS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
 # tamis_embed_text(TARGET name FUNCTION name NAMESPACE name FILES file...): adds to the target a
-# source with that function. Files are named relative to src/, as others include them.
+# source with that function. Files are named relative to src/ (or ROOT), as others include them.
 function(tamis_embed_text)
-  cmake_parse_arguments(arg "" "TARGET;FUNCTION;NAMESPACE" "FILES" ${ARGN})
+  cmake_parse_arguments(arg "" "TARGET;FUNCTION;NAMESPACE;ROOT" "FILES" ${ARGN})
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}_text.cpp)
   set(sources ${arg_FILES})
-  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
+  if(NOT arg_ROOT)
+    set(arg_ROOT ${PROJECT_SOURCE_DIR}/src)
+  endif()
+  list(TRANSFORM sources PREPEND ${arg_ROOT}/)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} "-DFILES=${arg_FILES}" -DROOT=${PROJECT_SOURCE_DIR}/src
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${arg_FILES}" -DROOT=${arg_ROOT}
       -DNAMESPACE=${arg_NAMESPACE} -DFUNCTION=${arg_FUNCTION}
       -DOUTPUT=${output} -P ${TAMIS_EMBED_SCRIPT}
     DEPENDS ${sources} ${TAMIS_EMBED_SCRIPT} VERBATIM COMMENT "Embedding ${arg_FUNCTION}")

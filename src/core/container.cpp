@@ -95,6 +95,11 @@ void ContainerWriter::append(std::span<const std::byte> bytes) {
   write(bytes);
 }
 
+void ContainerWriter::append_elsewhere(std::uint64_t size) {
+  assert(in_section_ && checks_ == Checks::kInParts);
+  bytes_written_ += size;
+}
+
 void ContainerWriter::end_section() {
   assert(in_section_);
   SectionInfo& section = sections_.back();

@@ -63,6 +63,8 @@ class ContainerWriter {
   /// ASCII characters.
   void begin_section(std::string_view name, Checks checks = Checks::kWhole);
   void append(std::span<const std::byte> bytes);
+  /// So many bytes of a section that is checked in parts get into place by another way.
+  void append_elsewhere(std::uint64_t size);
   void end_section();
   /// begin_section, append and end_section in one.
   void add_section(std::string_view name, std::span<const std::byte> bytes);

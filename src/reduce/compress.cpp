@@ -5,7 +5,9 @@
 #include <string>
 
 #include "core/container.hpp"
+#include "reduce/compress_checks.hpp"
 #include "reduce/field_encoder.hpp"
+#include "reduce/host_backend.hpp"
 #include "tamis/error.hpp"
 #include "tamis/reduce.hpp"
 
@@ -39,8 +41,6 @@ const char* bound_kind_name(BoundKind kind) noexcept {
   return "unknown";
 }
 
-namespace {
-
 void check_options(const Extents& shape, const CompressOptions& options) {
   const auto fail = [](const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); };
   if (shape.rank() == 0) fail("a field without axes; expected 1 to " + std::to_string(kMaxRank));
@@ -64,6 +64,8 @@ void check_options(const Extents& shape, const CompressOptions& options) {
          "; expected less than 1, since zero would do");
   }
 }
+
+namespace {
 
 template <typename T>
 std::vector<T> gather(const ConstTensorView& view) {
@@ -95,8 +97,9 @@ CompressResult compress_as(const ConstTensorView& field, const CompressOptions& 
   }
   static const T kNothing{};
   FieldSource<T> source(data != nullptr ? data : &kNothing, field.shape);
+  HostBackend<T> backend(source);
   CompressResult result;
-  result.info = encode_field<T>(source, field.shape, options, append_to(result.bytes),
+  result.info = encode_field<T>(backend, field.shape, options, append_to(result.bytes),
                                 [&] { result.bytes.clear(); });
   return result;
 }
@@ -130,10 +133,12 @@ Info compress_stream(DType dtype, const Extents& shape, const ReadRows& read,
   return translate_bad_alloc([&] {
     if (dtype == DType::kF32) {
       FieldSource<float> source(read, shape);
-      return encode_field<float>(source, shape, options, write, nullptr);
+      HostBackend<float> backend(source);
+      return encode_field<float>(backend, shape, options, write, nullptr);
     }
     FieldSource<double> source(read, shape);
-    return encode_field<double>(source, shape, options, write, nullptr);
+    HostBackend<double> backend(source);
+    return encode_field<double>(backend, shape, options, write, nullptr);
   });
 }
 

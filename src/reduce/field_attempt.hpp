@@ -16,9 +16,6 @@
 
 namespace tamis::reduce {
 
-/// More patches than n / 8 are not worth coding.
-inline constexpr std::int64_t kPatchLimitShare = 8;
-
 /// One encoding of the field with everything decided.
 template <typename T, typename I>
 class Attempt {
@@ -33,6 +30,7 @@ class Attempt {
         rows_(source.data(), source.begin(), design.map, voids(), check) {}
 
   FieldRows<T, I>& rows() { return rows_; }
+  const Grid& grid() const { return grid_; }
 
   // False when the patches got out of hand; what was written is then useless.
   bool run(ContainerWriter& writer, std::int64_t& patch_count) {
@@ -68,6 +66,29 @@ class Attempt {
     patch_count = static_cast<std::int64_t>(patches.size());
     if (!patches.empty()) writer.add_section("patches", write_patches(patches, sizeof(T)));
     return true;
+  }
+
+  std::vector<Predictor> choose_predictors() {
+    const std::vector<RankedPredictor>& candidates = design_.choice.ranking;
+    std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()),
+                                  candidates[0].predictor);
+    if (candidates.size() < 2) return result;
+    const int threads = resolve_threads(options_.threads);
+    std::vector<std::unique_ptr<PredictorChooser<I>>> choosers(static_cast<std::size_t>(threads));
+    const auto run = [&](Grid::Range chunks) {
+      parallel_for(chunks.size(), threads, [&](std::int64_t i, int worker) {
+        auto& chooser = choosers[static_cast<std::size_t>(worker)];
+        if (!chooser) {
+          chooser = std::make_unique<PredictorChooser<I>>(grid_, design_.map.step, candidates);
+        }
+        const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunks.begin + i)];
+        chooser->choose(tiles.begin, rows_,
+                        std::span(result).subspan(static_cast<std::size_t>(tiles.begin),
+                                                  static_cast<std::size_t>(tiles.size())));
+      });
+    };
+    each_window(1, run);
+    return result;
   }
 
  private:
@@ -135,29 +156,6 @@ class Attempt {
     });
     return count == 0 ? otherwise
                       : wrap_add(first, wrap_mul(static_cast<I>(offsets / count), I{1} << kShift));
-  }
-
-  std::vector<Predictor> choose_predictors() {
-    const std::vector<RankedPredictor>& candidates = design_.choice.ranking;
-    std::vector<Predictor> result(static_cast<std::size_t>(grid_.tile_count()),
-                                  candidates[0].predictor);
-    if (candidates.size() < 2) return result;
-    const int threads = resolve_threads(options_.threads);
-    std::vector<std::unique_ptr<PredictorChooser<I>>> choosers(static_cast<std::size_t>(threads));
-    const auto run = [&](Grid::Range chunks) {
-      parallel_for(chunks.size(), threads, [&](std::int64_t i, int worker) {
-        auto& chooser = choosers[static_cast<std::size_t>(worker)];
-        if (!chooser) {
-          chooser = std::make_unique<PredictorChooser<I>>(grid_, design_.map.step, candidates);
-        }
-        const Grid::Range tiles = grid_.chunks()[static_cast<std::size_t>(chunks.begin + i)];
-        chooser->choose(tiles.begin, rows_,
-                        std::span(result).subspan(static_cast<std::size_t>(tiles.begin),
-                                                  static_cast<std::size_t>(tiles.size())));
-      });
-    };
-    each_window(1, run);
-    return result;
   }
 
   FieldSource<T>& source_;

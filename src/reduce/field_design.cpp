@@ -69,7 +69,8 @@ PlanChoice plan_for(const Samples<T>& samples, std::int64_t count, const NumberM
     rows.back()->shift_voids(w.begin);
     windows.push_back({w.extents, rows.back().get()});
   }
-  return search_plan<I>(windows, count, map.step, options.mode, options.threads);
+  HostTrialPricer<I> pricer(windows, count, map.step, options.mode, options.threads);
+  return search_plan(pricer, options.mode);
 }
 
 }  // namespace

@@ -9,20 +9,22 @@
 
 #include "codec/mask_codec.hpp"
 #include "reduce/exact_rounding.hpp"
-#include "reduce/field_attempt.hpp"
 #include "reduce/value_bits.hpp"
 
 namespace tamis::reduce {
 
 namespace {
 
+/// More patches than n / 8 are not worth coding.
+constexpr std::int64_t kPatchLimitShare = 8;
+
 /// The encoder of a field: holds what all attempts share.
 template <typename T>
 class FieldEncoder {
  public:
-  FieldEncoder(FieldSource<T>& source, const Extents& shape, const CompressOptions& options)
-      : source_(source), options_(options) {
-    scan_ = scan_field<T>(source.pieces(), source.count(), options);
+  FieldEncoder(FieldBackend<T>& field, const Extents& shape, const CompressOptions& options)
+      : field_(field), options_(options) {
+    scan_ = field.scan(options);
     Info& info = header_.info;
     info.dtype = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
     info.shape = shape;
@@ -37,11 +39,11 @@ class FieldEncoder {
       info.masked_count = scan_.masked_count;
       header_.fill_bits = bits_of(*scan_.fill);
     }
-    info.raw_bytes = source.count() * static_cast<std::int64_t>(sizeof(T));
+    info.raw_bytes = field.count() * static_cast<std::int64_t>(sizeof(T));
   }
 
   Info run(const ByteSink& sink, const std::function<void()>& rewind) {
-    if (source_.count() == 0) {
+    if (field_.count() == 0) {
       ContainerWriter writer(sink);
       writer.finish(header_.to_json());
       return finish(writer);
@@ -99,10 +101,10 @@ class FieldEncoder {
       header_.info.absolute_bound = 0;
     }
     const bool logarithm = check_.kind == PointCheck::Kind::kPointwise;
-    masks_ = find_masks(source_, scan_, logarithm);
-    design_ = design_for(source_, scan_, check_, masks_, options_);
+    masks_ = field_.masks(scan_, logarithm);
+    design_ = field_.design(scan_, check_, masks_, options_);
     if (design_.map.kind != MapKind::kLogarithm && logarithm) {
-      masks_ = find_masks(source_, scan_, false);
+      masks_ = field_.masks(scan_, false);
     }
     header_.map = design_.map;
     header_.plan = design_.choice.plan;
@@ -112,21 +114,15 @@ class FieldEncoder {
   // An encoding in which each point has bound `bound`; returns the root of the mean square error,
   // or nothing when it has to be stored raw.
   std::optional<double> attempt(const ByteSink& sink, Info& info) {
-    return design_.map.wide ? attempt_as<std::int64_t>(sink, info)
-                            : attempt_as<std::int32_t>(sink, info);
-  }
-
-  template <typename I>
-  std::optional<double> attempt_as(const ByteSink& sink, Info& info) {
     ContainerWriter writer(sink);
-    Attempt<T, I> attempt(source_, options_, check_, design_, masks_);
+    EncodeRequest request{options_, check_, design_, masks_};
     if (may_give_up_) {
-      attempt.rows().set_patch_limit(
-          std::max<std::int64_t>(64, source_.count() / kPatchLimitShare));
+      request.patch_limit = std::max<std::int64_t>(64, field_.count() / kPatchLimitShare);
     }
-    if (check_.kind == PointCheck::Kind::kAbsolute) attempt.rows().measure_errors(measure_scale_);
-    header_.info.exact_count = 0;
-    if (!attempt.run(writer, header_.info.exact_count)) return std::nullopt;
+    if (check_.kind == PointCheck::Kind::kAbsolute) request.error_scale = measure_scale_;
+    const EncodeOutcome outcome = field_.encode(writer, request);
+    if (!outcome.complete) return std::nullopt;
+    header_.info.exact_count = outcome.patch_count;
     const auto add_mask = [&](const char* name, const BitMap& bits) {
       writer.add_section(name, codec::encode_mask(bits.words(), mask_shape(), options_.threads));
     };
@@ -138,12 +134,12 @@ class FieldEncoder {
     info = finish(writer);
     if (info.compressed_bytes > raw_size_limit()) return std::nullopt;
     const double n = static_cast<double>(std::max<std::int64_t>(1, scan_.finite_count));
-    return std::sqrt(attempt.rows().squared_errors() / n) * measure_scale_;
+    return std::sqrt(outcome.squared_errors / n) * measure_scale_;
   }
 
   std::int64_t raw_size_limit() const { return header_.info.raw_bytes; }
   std::span<const std::int64_t> mask_shape() const {
-    const Extents& folded = source_.folded();
+    const Extents& folded = field_.folded();
     return {folded.begin(), static_cast<std::size_t>(folded.rank())};
   }
 
@@ -159,7 +155,7 @@ class FieldEncoder {
     const double raw_bits = 8.0 * sizeof(T);
     const std::int64_t sure_patches = scan_.valid_count - scan_.finite_count;
     if (design_.bits_per_value > 0.5 * raw_bits ||
-        sure_patches > source_.count() / (2 * kPatchLimitShare)) {
+        sure_patches > field_.count() / (2 * kPatchLimitShare)) {
       if (!attempt([](std::span<const std::byte>) {}, info)) return write_raw(sink);
     }
     // Where the sample misled, the container is larger than it need be, but whole.
@@ -173,11 +169,7 @@ class FieldEncoder {
     header_.info.number_map = "raw";
     header_.info.exact_count = 0;
     ContainerWriter writer(sink);
-    writer.begin_section("raw");
-    source_.pieces()([&](std::int64_t, std::int64_t count, const T* data) {
-      writer.append(std::as_bytes(std::span<const T>(data, static_cast<std::size_t>(count))));
-    });
-    writer.end_section();
+    field_.write_raw(writer);
     writer.finish(header_.to_json());
     return finish(writer);
   }
@@ -222,7 +214,7 @@ class FieldEncoder {
     return info;
   }
 
-  FieldSource<T>& source_;
+  FieldBackend<T>& field_;
   const CompressOptions& options_;
   FieldScan<T> scan_;
   Header header_;
@@ -236,14 +228,14 @@ class FieldEncoder {
 }  // namespace
 
 template <typename T>
-Info encode_field(FieldSource<T>& source, const Extents& shape, const CompressOptions& options,
+Info encode_field(FieldBackend<T>& field, const Extents& shape, const CompressOptions& options,
                   const ByteSink& sink, const std::function<void()>& rewind) {
-  return FieldEncoder<T>(source, shape, options).run(sink, rewind);
+  return FieldEncoder<T>(field, shape, options).run(sink, rewind);
 }
 
-template Info encode_field(FieldSource<float>&, const Extents&, const CompressOptions&,
+template Info encode_field(FieldBackend<float>&, const Extents&, const CompressOptions&,
                            const ByteSink&, const std::function<void()>&);
-template Info encode_field(FieldSource<double>&, const Extents&, const CompressOptions&,
+template Info encode_field(FieldBackend<double>&, const Extents&, const CompressOptions&,
                            const ByteSink&, const std::function<void()>&);
 
 }  // namespace tamis::reduce

@@ -4,8 +4,7 @@
 
 #include <functional>
 
-#include "core/container.hpp"
-#include "reduce/field_source.hpp"
+#include "reduce/field_backend.hpp"
 #include "tamis/reduce.hpp"
 
 namespace tamis::reduce {
@@ -13,7 +12,7 @@ namespace tamis::reduce {
 /// Writes the container to `sink`; compressed_bytes and sections of the result are filled in.
 /// `rewind` takes back all that was written (null when the sink cannot).
 template <typename T>
-Info encode_field(FieldSource<T>& source, const Extents& shape, const CompressOptions& options,
+Info encode_field(FieldBackend<T>& field, const Extents& shape, const CompressOptions& options,
                   const ByteSink& sink, const std::function<void()>& rewind);
 
 }  // namespace tamis::reduce

@@ -18,6 +18,7 @@ FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool log
   if (fill) masks.fill = BitMap(source.count());
   if (masks.any_zeros) masks.zeros = BitMap(source.count());
   if (masks.any_signs) masks.signs = BitMap(source.count());
+  bool zero_found = false;
   source.pieces()([&](std::int64_t first, std::int64_t count, const T* data) {
     for (std::int64_t i = 0; i < count; ++i) {
       if (fill && is_fill(data[i], *scan.fill)) {
@@ -27,10 +28,19 @@ FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool log
         }
         continue;
       }
-      if (masks.any_zeros && data[i] == 0) masks.zeros.set(first + i);
+      if (masks.any_zeros && data[i] == 0) {
+        masks.zeros.set(first + i);
+        zero_found = true;
+      }
       if (masks.any_signs && std::signbit(data[i])) masks.signs.set(first + i);
     }
   });
+  // The scan's word on zeros depends on how the field is cut up, and the bytes must not.
+  if (!zero_found) {
+    masks.any_zeros = false;
+    masks.zeros = BitMap();
+    masks.any_voids = fill;
+  }
   if (masks.any_voids) {
     masks.voids = fill ? masks.fill : masks.zeros;
     if (fill && masks.any_zeros) masks.voids.merge(masks.zeros);

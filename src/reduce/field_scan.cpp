@@ -12,6 +12,7 @@
 
 #include "core/threads.hpp"
 #include "reduce/block_range.hpp"
+#include "reduce/value_bits.hpp"
 
 namespace tamis::reduce {
 
@@ -32,49 +33,41 @@ bool listed(const auto& list, T value) {
 }
 
 template <typename T>
-struct Tally {
-  T low = std::numeric_limits<T>::infinity();
-  T high = -std::numeric_limits<T>::infinity();
-  std::int64_t nan = 0;
-  std::int64_t infinite = 0;
-  std::int64_t masked = 0;
-  std::int64_t masked_special = 0;  // NaN or infinite; not in the counts above
-  bool zero = false;                // may be true without need
-  bool negative = false;            // sign bit set, -0 included
-  T first_nan = 0;
+void add_range(Tally<T>& t, const BlockRange<T>& range) {
+  t.low = std::min(t.low, range.low);
+  t.high = std::max(t.high, range.high);
+  t.zero = t.zero || (range.low <= 0 && range.high >= 0);
+  t.negative = t.negative || range.negative;
+}
 
-  void add(T v) {
-    if (std::isfinite(v)) {
-      add_range({v, v, std::signbit(v), true});
-      return;
-    }
-    if (std::isnan(v)) {
-      if (nan++ == 0) first_nan = v;
-    } else {
-      ++infinite;
-    }
-    negative = negative || std::signbit(v);
+template <typename T>
+void add_value(Tally<T>& t, T v, std::optional<T> fill) {
+  const bool finite = std::isfinite(v);
+  if (std::isnan(v) && !t.first_nan) t.first_nan = v;
+  if (fill && is_fill(v, *fill)) {
+    ++t.masked;
+    t.masked_special += finite ? 0 : 1;
+  } else if (finite) {
+    add_range(t, {v, v, std::signbit(v), true});
+  } else {
+    t.nan += std::isnan(v) ? 1 : 0;
+    t.infinite += std::isnan(v) ? 0 : 1;
+    t.negative = t.negative || std::signbit(v);
   }
+}
 
-  void merge(const Tally& later) {
-    if (nan == 0) first_nan = later.first_nan;
-    low = std::min(low, later.low);
-    high = std::max(high, later.high);
-    nan += later.nan;
-    infinite += later.infinite;
-    masked += later.masked;
-    masked_special += later.masked_special;
-    zero = zero || later.zero;
-    negative = negative || later.negative;
-  }
-
-  void add_range(const BlockRange<T>& range) {
-    low = std::min(low, range.low);
-    high = std::max(high, range.high);
-    zero = zero || (range.low <= 0 && range.high >= 0);
-    negative = negative || range.negative;
-  }
-};
+template <typename T>
+void merge(Tally<T>& t, const Tally<T>& later) {
+  if (!t.first_nan) t.first_nan = later.first_nan;
+  t.low = std::min(t.low, later.low);
+  t.high = std::max(t.high, later.high);
+  t.nan += later.nan;
+  t.infinite += later.infinite;
+  t.masked += later.masked;
+  t.masked_special += later.masked_special;
+  t.zero = t.zero || later.zero;
+  t.negative = t.negative || later.negative;
+}
 
 template <typename T>
 Tally<T> tally_run(const T* data, std::int64_t count, std::optional<T> fill) {
@@ -87,17 +80,10 @@ Tally<T> tally_run(const T* data, std::int64_t count, std::optional<T> fill) {
     const BlockRange<T> range = block_range(block, n);
     const bool may_hold_fill = fill && !(*fill < range.low) && !(*fill > range.high);
     if (range.finite && !may_hold_fill) {
-      t.add_range(range);
+      add_range(t, range);
       continue;
     }
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (fill && is_fill(block[i], *fill)) {
-        ++t.masked;
-        t.masked_special += std::isfinite(block[i]) ? 0 : 1;
-      } else {
-        t.add(block[i]);
-      }
-    }
+    for (std::int64_t i = 0; i < n; ++i) add_value(t, block[i], fill);
   }
   return t;
 }
@@ -112,24 +98,17 @@ Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill, int threads) {
       runs[static_cast<std::size_t>(r)] =
           tally_run(data + r * kRun, std::min(kRun, count - r * kRun), fill);
     });
-    for (const Tally<T>& run : runs) total.merge(run);
+    for (const Tally<T>& run : runs) merge(total, run);
   });
   return total;
 }
 
-// The first NaN of the field, whose bits all others are likely to share.
+// The inverse of the rank in reduce/device/field_scan.cuh.
 template <typename T>
-T first_nan(const EachPiece<T>& pieces, T otherwise) {
-  T found = otherwise;
-  bool seen = false;
-  pieces([&](std::int64_t, std::int64_t count, const T* data) {
-    for (std::int64_t i = 0; i < count && !seen; ++i) {
-      if (!std::isnan(data[i])) continue;
-      found = data[i];
-      seen = true;
-    }
-  });
-  return found;
+T of_rank(std::uint64_t rank) {
+  constexpr std::uint64_t kSign = std::uint64_t{1} << (8 * sizeof(T) - 1);
+  constexpr std::uint64_t kAll = kSign | (kSign - 1);
+  return value_of<T>((rank & kSign) != 0 ? rank ^ kSign : ~rank & kAll);
 }
 
 // Is `candidate`, an extreme that occurs `count` times, a fill beside values in [low, high]?
@@ -155,13 +134,12 @@ bool is_fill(T value, T fill) {
 }
 
 template <typename T>
-FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
-                        const CompressOptions& options) {
+FieldScan<T> scan_by_tallies(const TallyField<T>& tally, std::int64_t count,
+                             const CompressOptions& options) {
   FieldScan<T> scan;
-  const int threads = options.threads;
   if (options.fill_value) scan.fill = static_cast<T>(*options.fill_value);
-  Tally<T> t = tally<T>(pieces, scan.fill, threads);
-  if (scan.fill && std::isnan(*scan.fill)) scan.fill = first_nan(pieces, *scan.fill);
+  Tally<T> t = tally(scan.fill);
+  if (scan.fill && std::isnan(*scan.fill) && t.first_nan) scan.fill = t.first_nan;
   if (!scan.fill && options.detect_fill) {
     std::optional<T> found;
     if (t.nan > 0) {
@@ -170,7 +148,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
       for (const bool use_high : {true, false}) {
         const T candidate = use_high ? t.high : t.low;
         if (!listed(kAlwaysFill, candidate) && !listed(kPossibleFill, candidate)) continue;
-        const Tally<T> rest = tally<T>(pieces, candidate, threads);
+        const Tally<T> rest = tally(candidate);
         if (!stands_apart(candidate, rest.masked, rest.low, rest.high)) {
           continue;
         }
@@ -181,7 +159,7 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
     if (found) {
       scan.fill = found;
       scan.fill_detected = true;
-      t = tally<T>(pieces, scan.fill, threads);
+      t = tally(scan.fill);
     }
   }
   scan.masked_count = t.masked;
@@ -201,8 +179,40 @@ FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
   return scan;
 }
 
+template <typename T>
+FieldScan<T> scan_field(const EachPiece<T>& pieces, std::int64_t count,
+                        const CompressOptions& options) {
+  return scan_by_tallies<T>(
+      [&](std::optional<T> fill) { return tally<T>(pieces, fill, options.threads); }, count,
+      options);
+}
+
+template <typename T>
+Tally<T> tally_of(const device::FieldTally& found) {
+  Tally<T> t;
+  if (found.high != 0) {
+    constexpr std::uint64_t kAll = ~std::uint64_t{0} >> (64 - 8 * sizeof(T));
+    t.low = of_rank<T>(~found.low_mirrored & kAll);
+    t.high = of_rank<T>(found.high);
+  }
+  t.nan = static_cast<std::int64_t>(found.nan);
+  t.infinite = static_cast<std::int64_t>(found.infinite);
+  t.masked = static_cast<std::int64_t>(found.masked);
+  t.masked_special = static_cast<std::int64_t>(found.masked_special);
+  t.zero = found.zero != 0;
+  t.negative = found.negative != 0;
+  if (found.first_nan_mirrored != 0) t.first_nan = value_of<T>(found.first_nan_bits);
+  return t;
+}
+
 template bool is_fill(float, float);
 template bool is_fill(double, double);
+template FieldScan<float> scan_by_tallies(const TallyField<float>&, std::int64_t,
+                                          const CompressOptions&);
+template FieldScan<double> scan_by_tallies(const TallyField<double>&, std::int64_t,
+                                           const CompressOptions&);
+template Tally<float> tally_of(const device::FieldTally&);
+template Tally<double> tally_of(const device::FieldTally&);
 template FieldScan<float> scan_field(const EachPiece<float>&, std::int64_t, const CompressOptions&);
 template FieldScan<double> scan_field(const EachPiece<double>&, std::int64_t,
                                       const CompressOptions&);

@@ -1,13 +1,9 @@
-// Sample encodings. A sample tile is encoded as one closed cell whose boundary is taken as exact,
-// and its codes are priced by the entropy stage that will code them.
+// The search for a plan, greedy in the axes; and the choice of a predictor for each tile.
 #include "reduce/plan_search.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
-
-#include "core/threads.hpp"
 
 namespace tamis::reduce {
 
@@ -15,168 +11,78 @@ namespace {
 
 constexpr double kAnchorBits = 16;
 constexpr std::size_t kMaxCandidates = 3;
-// Whole tiles where time does not count; slices otherwise, more of them the larger the field.
-constexpr std::int64_t kThoroughTiles = 48;
-constexpr std::int64_t kLeastTiles = 32;
-constexpr std::int64_t kSmallField = 128;  // in tiles
-constexpr std::int64_t kLeastSlices = 32;
-constexpr std::int64_t kMostSlices = 96;
-constexpr std::int64_t kTilesPerSlice = 16;
 
-GridPlan with_last(std::uint32_t mask, int last) {
-  GridPlan plan;
-  plan.active_mask = mask;
-  int next = 0;
-  for (int k = std::popcount(mask) - 1; k >= 0; --k) {
-    if (k != last) plan.order[static_cast<std::size_t>(next++)] = static_cast<std::uint8_t>(k);
-  }
-  plan.order[static_cast<std::size_t>(next)] = static_cast<std::uint8_t>(last);
-  return plan;
-}
-
-// The rule of a full cell.
-CellRule full_rule(const GridPlan& plan, Predictor predictor, std::int64_t step) {
-  const int axes = std::popcount(plan.active_mask);
-  return Grid(Extents::filled(std::bit_width(plan.active_mask), 1), plan)
-      .cell_rule(predictor, step, (1 << axes) - 1);
-}
-
-// The s-th of `wanted` tiles among `count`: even steps, and in each a place that steps by the
-// golden ratio. Even places alone may all lie in one column of the tile grid.
-std::int64_t scattered(std::int64_t s, std::int64_t wanted, std::int64_t count) {
-  const std::int64_t begin = s * count / wanted;
-  const std::int64_t end = (s + 1) * count / wanted;
-  const std::uint32_t turn = static_cast<std::uint32_t>(s + 1) * 2654435769U;  // 2^32 / 1.618...
-  return begin + static_cast<std::int64_t>(
-                     std::uint64_t{turn} * static_cast<std::uint64_t>(end - begin) >> 32);
-}
-
-// Sample tiles of the windows, cut along some axes; their order changes no node.
-template <typename I>
-struct SampleTiles {
-  int rank = 0;
-  int tile = 0;
-  double anchors = 0;  // share of the nodes
-  std::vector<ClosedTile<I>> tiles;
-};
-
+// A trial and its price for a value of the field.
 struct Candidate {
-  GridPlan plan;
-  Predictor predictor;
-  double bits = 0;  // a value
-  std::shared_ptr<CodePricer> pricer;
-  std::vector<double> tile_bits;  // where no table has to be learned first
+  Trial trial;
+  double bits = 0;
 };
 
 bool cheaper(const Candidate& x, const Candidate& y) { return x.bits < y.bits; }
 
-template <typename I>
 class PlanSearch {
  public:
-  PlanSearch(const std::vector<SampleWindow<I>>& windows, std::int64_t count, std::int64_t step,
-             Mode mode, int threads)
-      : windows_(windows),
-        step_(step),
-        mode_(mode),
-        threads_(threads),
-        thorough_(mode == Mode::kRatio) {
-    constexpr std::int64_t kTileNodes = 4096;
-    const std::int64_t tiles = count / kTileNodes;
-    whole_ = thorough_ || tiles < kSmallField;
-    wanted_ = thorough_ ? kThoroughTiles
-              : whole_  ? kLeastTiles
-                        : std::clamp(tiles / kTilesPerSlice, kLeastSlices, kMostSlices);
-  }
+  PlanSearch(TrialPricer& pricer, Mode mode)
+      : pricer_(pricer), mode_(mode), thorough_(mode == Mode::kRatio) {}
 
   PlanChoice run() {
     PlanChoice choice;
     const std::uint32_t mask = choose_axes();
     if (mask == 0) {  // nothing longer than one node
-      choice.plan = with_last(1, 0);
+      choice.plan = plan_with_last(1, 0);
       choice.ranking.push_back({Predictor::kLinear, std::make_shared<CodePricer>(mode_)});
       return choice;
     }
     std::vector<Candidate> candidates = rank_predictors(mask);
-    choice.plan = candidates.front().plan;
+    choice.plan = candidates.front().trial.plan;
     choice.bits_per_value = candidates.front().bits;
     candidates.resize(mode_ == Mode::kFast ? 1 : std::min(candidates.size(), kMaxCandidates));
-    for (Candidate& c : candidates) c.pricer->freeze();
-    prune(mask, choice.plan, candidates);
-    for (Candidate& c : candidates) choice.ranking.push_back({c.predictor, c.pricer});
+    for (Candidate& c : candidates) c.trial.pricer->freeze();
+    prune(choice.plan, candidates);
+    for (Candidate& c : candidates) choice.ranking.push_back({c.trial.predictor, c.trial.pricer});
     return choice;
   }
 
  private:
-  const SampleTiles<I>& samples(std::uint32_t mask) const { return samples_.at(mask); }
-
-  SampleTiles<I> load(std::uint32_t mask) const {
-    SampleTiles<I> out;
-    VoidFiller filler;
-    std::int64_t tiles = 0;
-    std::int64_t nodes = 0;
-    for (const SampleWindow<I>& window : windows_) {
-      const Grid grid(window.extents, with_last(mask, 0));
-      tiles += grid.tile_count();
-      nodes += grid.node_count();
-      out.rank = grid.active_count();
-      out.tile = grid.tile();
-      const std::int64_t share = wanted_ / static_cast<std::int64_t>(windows_.size());
-      const std::int64_t count = std::min(share, grid.tile_count());
-      for (std::int64_t s = 0; s < count; ++s) {
-        const Grid::Tile tile = grid.tile_at(scattered(s, count, grid.tile_count()));
-        out.tiles.emplace_back().load(grid, tile, !whole_, *window.rows, filler);
-      }
-    }
-    out.anchors = static_cast<double>(tiles) / static_cast<double>(nodes);
-    return out;
+  static Candidate way(const GridPlan& plan, Predictor predictor) {
+    Candidate c;
+    c.trial.plan = plan;
+    c.trial.predictor = predictor;
+    return c;
   }
 
-  // Encodes the sample tiles each way; pricers learn from them.
   void price(std::vector<Candidate>& candidates) {
-    std::vector<std::uint32_t> missing;
-    for (const Candidate& c : candidates) {
-      if (samples_.try_emplace(c.plan.active_mask).second) missing.push_back(c.plan.active_mask);
+    std::vector<Trial> trials;
+    for (Candidate& c : candidates) trials.push_back(std::move(c.trial));
+    pricer_.price(trials);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      Candidate& c = candidates[i];
+      c.trial = std::move(trials[i]);
+      c.bits = kAnchorBits;
+      if (c.trial.codes == 0) continue;
+      // Anchors are coded apart, at a price that only matters where tiles are thin.
+      const double anchors = pricer_.anchor_share(c.trial.plan.active_mask);
+      c.bits =
+          c.trial.bits / static_cast<double>(c.trial.codes) * (1 - anchors) + kAnchorBits * anchors;
     }
-    parallel_for(static_cast<std::int64_t>(missing.size()), threads_, [&](std::int64_t i, int) {
-      const std::uint32_t mask = missing[static_cast<std::size_t>(i)];
-      samples_.at(mask) = load(mask);
-    });
-    parallel_for(static_cast<std::int64_t>(candidates.size()), threads_,
-                 [&](std::int64_t i, int) { price(candidates[static_cast<std::size_t>(i)]); });
-  }
-
-  void price(Candidate& c) const {
-    const SampleTiles<I>& from = samples(c.plan.active_mask);
-    c.pricer = std::make_shared<CodePricer>(mode_);
-    c.tile_bits.assign(from.tiles.size(), 0);
-    TileTrial<I> trial(from.rank, from.tile);
-    trial.encode(from.tiles, full_rule(c.plan, c.predictor, step_), c.pricer->wants_contexts(),
-                 [&](std::size_t i, const TrialCodes<I>& codes) {
-                   c.tile_bits[i] = codes.teach(*c.pricer);
-                 });
-    c.bits = kAnchorBits;
-    if (c.pricer->learned_codes() == 0) return;
-    // Anchors are coded apart, at a price that only matters where tiles are thin.
-    const double codes = static_cast<double>(c.pricer->learned_codes());
-    c.bits = c.pricer->learned_bits() / codes * (1 - from.anchors) + kAnchorBits * from.anchors;
   }
 
   // From the most axes that tiles can have down, as long as one less is cheaper; judged by the
   // three most different predictors.
   std::uint32_t choose_axes() {
-    const Extents& extents = windows_.front().extents;
+    const Extents& extents = pricer_.samples().windows().front();
     std::uint32_t all = 0;
     for (int d = 0; d < extents.rank(); ++d) all |= extents[d] > 1 ? 1U << d : 0;
     if (all == 0) return 0;
     std::optional<Candidate> best;
     for (int axes = std::min(std::popcount(all), kMaxCellRank); axes > 0; --axes) {
-      const std::uint32_t within = best ? best->plan.active_mask : all;
+      const std::uint32_t within = best ? best->trial.plan.active_mask : all;
       std::vector<Candidate> candidates;
       for (std::uint32_t mask = 1; mask <= within; ++mask) {
         if ((mask & ~within) != 0 || std::popcount(mask) != axes) continue;
         for (const Predictor p :
              {Predictor::kLinearAveraged, Predictor::kCubicAveraged, Predictor::kLorenzo}) {
-          candidates.push_back({with_last(mask, axes - 1), p, 0, nullptr, {}});
+          candidates.push_back(way(plan_with_last(mask, axes - 1), p));
         }
       }
       price(candidates);
@@ -184,7 +90,7 @@ class PlanSearch {
       if (best && !cheaper(*found, *best)) break;
       best = *found;
     }
-    return best->plan.active_mask;
+    return best->trial.plan.active_mask;
   }
 
   // All predictors in one order of the axes, then the best of them in the other orders; the
@@ -195,16 +101,16 @@ class PlanSearch {
     for (int p = 0; p < kPredictorCount; ++p) {
       const auto predictor = static_cast<Predictor>(p);
       if (axes == 1 && averages(predictor)) continue;  // there is nothing to average
-      ranking.push_back({with_last(mask, axes - 1), predictor, 0, nullptr, {}});
+      ranking.push_back(way(plan_with_last(mask, axes - 1), predictor));
     }
     price(ranking);
     std::stable_sort(ranking.begin(), ranking.end(), cheaper);
-    const Predictor best = ranking.front().predictor;
+    const Predictor best = ranking.front().trial.predictor;
     // Averages of two axes, and Lorenzo, know no order.
     if (best == Predictor::kLorenzo || (averages(best) && axes == 2)) return ranking;
     std::vector<Candidate> orders;
     for (int last = 0; last + 1 < axes; ++last) {
-      orders.push_back({with_last(mask, last), best, 0, nullptr, {}});
+      orders.push_back(way(plan_with_last(mask, last), best));
     }
     price(orders);
     for (const Candidate& c : orders) {
@@ -218,23 +124,19 @@ class PlanSearch {
   }
 
   // Leaves the predictors that would save their share when each tile takes its best.
-  void prune(std::uint32_t mask, const GridPlan& plan, std::vector<Candidate>& candidates) {
+  void prune(const GridPlan& plan, std::vector<Candidate>& candidates) {
     if (candidates.size() < 2) return;
     const double threshold = thorough_ ? 0.002 : 0.01;
     if (thorough_) {
-      const SampleTiles<I>& from = samples(mask);
-      TileTrial<I> trial(from.rank, from.tile);
       for (Candidate& c : candidates) {
-        trial.encode(from.tiles, full_rule(plan, c.predictor, step_), true,
-                     [&](std::size_t i, const TrialCodes<I>& codes) {
-                       c.tile_bits[i] = codes.price(*c.pricer);
-                     });
+        c.trial.plan = plan;
+        c.trial.tile_bits = pricer_.frozen_prices(c.trial);
       }
     }
-    std::vector<double> best = candidates.front().tile_bits;
+    std::vector<double> best = candidates.front().trial.tile_bits;
     std::vector<Candidate> kept{candidates.front()};
     for (std::size_t r = 1; r < candidates.size(); ++r) {
-      const std::vector<double>& bits = candidates[r].tile_bits;
+      const std::vector<double>& bits = candidates[r].trial.tile_bits;
       double before = 0;
       double after = 0;
       for (std::size_t i = 0; i < best.size(); ++i) {
@@ -248,23 +150,14 @@ class PlanSearch {
     candidates = std::move(kept);
   }
 
-  const std::vector<SampleWindow<I>>& windows_;
-  std::int64_t step_;
+  TrialPricer& pricer_;
   Mode mode_;
-  int threads_;
   bool thorough_;
-  bool whole_;
-  std::int64_t wanted_;
-  std::map<std::uint32_t, SampleTiles<I>> samples_;  // by axes
 };
 
 }  // namespace
 
-template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t count,
-                       std::int64_t step, Mode mode, int threads) {
-  return PlanSearch<I>(windows, count, step, mode, threads).run();
-}
+PlanChoice search_plan(TrialPricer& pricer, Mode mode) { return PlanSearch(pricer, mode).run(); }
 
 template <typename I>
 PredictorChooser<I>::PredictorChooser(const Grid& grid, std::int64_t step,
@@ -302,10 +195,6 @@ void PredictorChooser<I>::choose(std::int64_t first, const LatticeRows<I>& rows,
   }
 }
 
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int32_t>>&, std::int64_t,
-                                std::int64_t, Mode, int);
-template PlanChoice search_plan(const std::vector<SampleWindow<std::int64_t>>&, std::int64_t,
-                                std::int64_t, Mode, int);
 template class PredictorChooser<std::int32_t>;
 template class PredictorChooser<std::int64_t>;
 

@@ -10,15 +10,9 @@
 #include "reduce/code_price.hpp"
 #include "reduce/grid_codec.hpp"
 #include "reduce/tile_trial.hpp"
+#include "reduce/trial_pricer.hpp"
 
 namespace tamis::reduce {
-
-/// A part of the field for the search: whole rows of the slowest axis, as a field of its own.
-template <typename I>
-struct SampleWindow {
-  Extents extents;
-  const LatticeRows<I>* rows;
-};
 
 struct RankedPredictor {
   Predictor predictor;
@@ -31,10 +25,8 @@ struct PlanChoice {
   double bits_per_value = 0;             // estimate for the best
 };
 
-/// For a field of `count` nodes. Deterministic; costs some tens of sample encodings.
-template <typename I>
-PlanChoice search_plan(const std::vector<SampleWindow<I>>& windows, std::int64_t count,
-                       std::int64_t step, Mode mode, int threads);
+/// Deterministic; costs some tens of sample encodings.
+PlanChoice search_plan(TrialPricer& pricer, Mode mode);
 
 /// Picks the cheapest predictor for single tiles; one for each worker.
 template <typename I>

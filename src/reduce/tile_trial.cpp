@@ -1,6 +1,8 @@
 // Loading of closed tiles, and their passage through the kernels.
 #include "reduce/tile_trial.hpp"
 
+#include "reduce/sample_tiles.hpp"
+
 namespace tamis::reduce {
 
 template <typename I>
@@ -11,7 +13,7 @@ void ClosedTile<I>::load(const Grid& grid, Grid::Tile tile, bool slice, const La
     values = Array<I>(size);
     valid.resize(static_cast<std::size_t>(size));
   }
-  const int most = grid.tile() / 4 + 1;
+  const int most = slice_nodes(grid.tile());
   slice = slice && tile.nodes[0] > most;
   if (slice) tile.nodes[0] = most;
   shape = grid.cell_shape(tile, grid.full_mask());

@@ -24,6 +24,8 @@ struct Check {
 
 std::vector<Check> scan_checks();
 std::vector<Check> bit_and_copy_checks();
+std::vector<Check> field_scan_checks();
+std::vector<Check> hash_checks();
 std::vector<Check> runtime_checks();
 /// Leaves the context unusable, so it comes last.
 std::string check_fault(const Device& device, const Stream& stream);

@@ -65,8 +65,8 @@ int run_checks(const Device& device) {
   int count = 0;
   {
     const Stream stream(device);
-    for (const std::vector<Check>& checks :
-         {runtime_checks(), scan_checks(), bit_and_copy_checks()}) {
+    for (const std::vector<Check>& checks : {runtime_checks(), scan_checks(), bit_and_copy_checks(),
+                                             hash_checks(), field_scan_checks()}) {
       for (const Check& check : checks) {
         failures += run_check(check, device, stream) ? 0 : 1;
         ++count;

@@ -2,6 +2,8 @@
 // bytes or the same values as the plain call.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
@@ -139,6 +141,28 @@ void expect_whole_stream(const std::vector<T>& field, const Extents& shape, cons
   EXPECT_EQ(testing::broken_promise(std::span<const T>(field), values, bound,
                                     inspect(streamed).fill_value),
             "");
+}
+
+// Signs change within blocks that the scan takes whole, so that it cannot exclude zeros; how it
+// cuts the field must not show in the bytes.
+TEST(CompressPaths, NoSectionOfZerosWithoutZeros) {
+  const Extents shape = {30000};
+  std::vector<float> field(30000);
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const float v = 2 + std::sin(0.01F * static_cast<float>(i));
+    field[i] = i / 1000 % 2 == 0 ? v : -v;
+  }
+  const CompressOptions options = options_for(Bound::pointwise_relative(1e-3), Mode::kDefault);
+  const auto has_zeros = [](const Info& info) {
+    return std::any_of(info.sections.begin(), info.sections.end(),
+                       [](const std::string& s) { return s.starts_with("zeros:"); });
+  };
+  const CompressResult without = compress(make_view(field.data(), shape), options);
+  EXPECT_EQ(without.info.number_map, "logarithm");
+  EXPECT_FALSE(has_zeros(without.info));
+  EXPECT_EQ(stream(field, shape, options), without.bytes);
+  field[12345] = -0.0F;
+  EXPECT_TRUE(has_zeros(compress(make_view(field.data(), shape), options).info));
 }
 
 TEST(CompressPaths, StreamSurvivesMisleadingSamples) {

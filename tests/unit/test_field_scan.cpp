@@ -145,6 +145,41 @@ TEST(FieldScan, DeclaredFillThatTheTypeCannotHold) {
   EXPECT_EQ(scan(field, 1e300).max_value, static_cast<double>(std::numeric_limits<float>::max()));
 }
 
+// What a device reports, as it stands in its integers.
+TEST(FieldScan, TalliesOfADevice) {
+  const Tally<float> nothing = tally_of<float>({});
+  EXPECT_GT(nothing.low, nothing.high);
+  EXPECT_FALSE(nothing.first_nan.has_value());
+  device::FieldTally found = {};
+  found.low_mirrored = ~std::uint64_t{~0xc0000000U};  // -2
+  found.high = 0xbfc00000;                            // 1.5
+  found.nan = 3;
+  found.infinite = 4;
+  found.masked = 6;
+  found.masked_special = 5;
+  found.negative = 1;
+  found.first_nan_mirrored = ~std::uint64_t{0};
+  found.first_nan_bits = 0x7fc00007;
+  const Tally<float> t = tally_of<float>(found);
+  EXPECT_EQ(t.low, -2);
+  EXPECT_EQ(t.high, 1.5F);
+  EXPECT_EQ(testing::raw_bits(t.first_nan.value()), 0x7fc00007U);
+  EXPECT_FALSE(t.zero);
+  EXPECT_TRUE(t.negative);
+  const TallyField<float> report = [&](std::optional<float>) { return t; };
+  CompressOptions options;
+  options.detect_fill = false;
+  const FieldScan<float> s = scan_by_tallies<float>(report, 100, options);
+  EXPECT_EQ(s.valid_count, 94);
+  EXPECT_EQ(s.finite_count, 87);
+  EXPECT_EQ(s.nonfinite_count, 12);
+  EXPECT_EQ(s.max_magnitude, 2);
+  found.low_mirrored = (std::uint64_t{1} << 63) | 1;  // inverted twice: the bits themselves
+  found.high = (std::uint64_t{1} << 63) | 1;
+  EXPECT_EQ(tally_of<double>(found).low, -std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(tally_of<double>(found).high, std::numeric_limits<double>::denorm_min());
+}
+
 std::vector<NumberMap> maps_for(const std::vector<float>& field, const PointCheck& check) {
   return candidate_maps<float>(pieces_of(field), scan(field), check);
 }

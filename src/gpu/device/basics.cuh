@@ -3,7 +3,8 @@
 // of the compilation (TAMIS_WAVE), never a literal in logic.
 #pragma once
 
-// Run-time compilation defines these; nvcc and hipcc, used for debugging, do not.
+// Run-time compilation defines these; nvcc and hipcc, used for debugging, do not. Tests that run
+// device text on the host (tests/simulator) define TAMIS_GPU_SIM besides one of them.
 #if !defined(TAMIS_GPU_CUDA) && !defined(TAMIS_GPU_HIP)
 #ifdef __HIP__
 #define TAMIS_GPU_HIP 1

@@ -31,14 +31,18 @@ struct ScanState {
 };
 
 TAMIS_DEVICE void store_relaxed(u64* word, u64 value) {
-#ifdef TAMIS_GPU_HIP
+#if defined(TAMIS_GPU_SIM)
+  simt::store(word, value);
+#elif defined(TAMIS_GPU_HIP)
   __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
   asm volatile("st.relaxed.gpu.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 #endif
 }
 TAMIS_DEVICE u64 load_relaxed(const u64* word) {
-#ifdef TAMIS_GPU_HIP
+#if defined(TAMIS_GPU_SIM)
+  return simt::load(word);
+#elif defined(TAMIS_GPU_HIP)
   return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
   u64 value;

@@ -6,6 +6,7 @@
 #include "gpu/device/copy.cuh"
 #include "gpu/device/lookback.cuh"
 #include "gpu/device/warp.cuh"
+#include "gpu/device/xxh3.cuh"
 
 using namespace tamis::device;
 
@@ -142,6 +143,17 @@ TAMIS_KERNEL void bit_operations_64(const u64* values, const u64* masks, u64* re
 TAMIS_KERNEL void copy_segments(const u8* from, u8* to, const i64* from_offset,
                                 const i64* to_offset, const i64* size) {
   copy_by_block(to + to_offset[blockIdx.x], from + from_offset[blockIdx.x], size[blockIdx.x]);
+}
+
+// Block b hashes size[b] bytes from offset[b], twice, so that the scratch memory is used again.
+TAMIS_KERNEL void hash_runs(const u8* bytes, const u64* offset, const u64* size, u64* results) {
+  using Hash = BlockXxh3<TAMIS_THREADS / kWave>;
+  __shared__ Hash::Scratch scratch;
+  const u8* run = bytes + offset[blockIdx.x];
+  const u64 h = Hash::hash(run, size[blockIdx.x], scratch);
+  const u64 again = TAMIS_ITEMS > 1 ? Hash::hash(run, size[blockIdx.x], scratch) : h;
+  if (h != again) results[blockIdx.x] = 0;
+  if (threadIdx.x == 0 && h == again) results[blockIdx.x] = h;
 }
 
 // `count` vectors of 16 bytes, each word increased by 1.

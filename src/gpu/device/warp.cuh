@@ -52,6 +52,9 @@ TAMIS_DEVICE LaneMask wave_ballot(bool predicate) {
 TAMIS_DEVICE bool wave_any(bool predicate) { return wave_ballot(predicate) != 0; }
 TAMIS_DEVICE bool wave_all(bool predicate) { return wave_ballot(predicate) == kAllLanes; }
 
+/// A barrier of the block; whether the predicate holds in all of its threads.
+TAMIS_DEVICE bool block_all(bool predicate) { return __syncthreads_and(predicate ? 1 : 0) != 0; }
+
 /// The value of lane `from`, which may differ between lanes. T has 4 or 8 bytes, here and below.
 template <typename T>
 TAMIS_DEVICE T shuffle(T value, int from) {

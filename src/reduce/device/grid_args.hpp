@@ -1,0 +1,179 @@
+// What the kernels of the grid codec are told about a grid: plain numbers that host and device lay
+// out alike. Axes of the folded field go from slowest to fastest; `k` counts the active ones.
+#pragma once
+
+namespace tamis::device {
+
+inline constexpr int kMostAxes = 5;
+inline constexpr int kMostActive = 3;
+inline constexpr int kMostStreams = kMostActive + 1;
+inline constexpr int kTilesPerBundle = 8;
+
+/// First tile of a bundle, and how many it has.
+struct BundleRange {
+  long long first_tile;
+  int tiles;
+  int chunk;
+};
+/// First bundle of a chunk, its first tile, and how many of both it has.
+struct ChunkRange {
+  long long first_bundle;
+  long long first_tile;
+  int bundles;
+  int tiles;
+};
+
+/// A grid of nodes, its tiles, and where its intermediate values lie.
+///
+/// Planes: for each active axis k the nodes whose coordinate along it is a multiple of the tile
+/// side, as an array [batch][tile coordinate along k][the other active axes]; they hold all
+/// boundaries of cells. With one active axis that is the array of anchors.
+struct GridArgs {
+  long long extents[kMostAxes];
+  long long strides[kMostAxes];
+  long long tiles[kMostAxes];
+  long long batch_stride[kMostAxes];  // 0 for active axes
+  int rank;
+  int axes;  // active ones
+  int active[kMostActive];
+  int order[kMostActive];  // from least to most preferred
+  long long tile_count;
+  long long bundle_count;
+  long long chunk_count;
+  long long plane_at[kMostActive];  // its first element among all planes
+  long long plane_batch[kMostActive];
+  long long plane_tile[kMostActive];
+  long long plane_stride[kMostActive][kMostActive];  // of axis j in the plane of k
+
+  // Codes of stream s of bundle b begin at codes_at[s] + b * code_room[s].
+  long long codes_at[kMostStreams];
+  long long code_room[kMostStreams];
+
+  const BundleRange* bundles;
+  const ChunkRange* chunks;
+};
+
+/// Number map and step of the codes (docs/format.md, section 7).
+struct LatticeArgs {
+  double offset;
+  double unit;
+  double inverse;  // 1 / unit
+  long long step;
+  unsigned long long reciprocal;  // 2^w / step, rounded down, w = bits of a lattice integer
+  float inverse_step;             // of contexts
+  int kind;                       // MapKind
+  // Encoder: values from low to high certainly have a lattice value (none: low > high), and an
+  // error below `safe_bound` before rounding to the value's type certainly keeps the bound.
+  double low;
+  double high;
+  double safe_bound;
+  const double* palette;
+  long long palette_size;
+};
+
+enum : int { kMapAffine = 1, kMapLattice = 2, kMapPalette = 3, kMapOrdered = 4, kMapLogarithm = 5 };
+enum : int { kCheckAbsolute = 0, kCheckPointwise = 1, kCheckExact = 2 };
+
+/// A point that is stored verbatim.
+struct PatchEntry {
+  long long index;
+  unsigned long long bits;
+};
+
+/// What encoder and decoder report; all zero at the start.
+struct CodecReport {
+  unsigned long long patches;  // found, also those that had no room
+  unsigned long long fault;    // decoder: what was found corrupt; blob or bundle << 8, kind
+  unsigned long long data_bytes;
+  unsigned long long index_bytes;
+};
+
+struct CellArgs {
+  GridArgs grid;
+  LatticeArgs lattice;
+  const void* source;               // encoder: values, or lattice integers of an anchor grid
+  void* target;                     // decoder, likewise
+  void* planes;                     // lattice integers
+  const void* anchors;              // reconstructed, one a tile
+  const unsigned char* predictors;  // one a tile
+  unsigned* cell_at;  // [tile][2^axes]: first code of each cell in its bundle's stream;
+                      // entry 0 is that of the interior's fine points
+  unsigned* counts;   // [stream][bundle]: codes
+  void* codes;
+  unsigned char* contexts;  // of the codes, where they are wanted
+  int check;
+  double bound;
+  PatchEntry* patches;
+  long long patch_room;
+  CodecReport* report;
+};
+
+/// Between the codes of a grid and the bytes of its blobs.
+struct BlobArgs {
+  GridArgs grid;
+  const void* codes;
+  const unsigned* counts;           // [stream][bundle]
+  const unsigned char* predictors;  // encoder
+  unsigned char* predictors_out;    // decoder
+  int coder;                        // encoder: 1 Rice, 2 fixed width
+  int framed;                       // each blob behind its size as a varint, without an index
+
+  // Streams of bundles on their way to the blobs: words_at[s] + b * word_room[s].
+  unsigned* words;
+  long long words_at[kMostStreams];
+  long long word_room[kMostStreams];
+  unsigned* stream_sizes;  // [stream][bundle], in bytes
+
+  // Blobs in file order.
+  unsigned long long* blob_sizes;
+  unsigned long long* blob_at;  // from the first byte of the data; one more for the end
+  unsigned* checksums;
+
+  unsigned char* data;  // encoder: where blobs go; decoder: where they lie
+  long long data_room;
+  unsigned char* index;
+
+  // Decoder: coder of each blob, place of each bundle's stream in the data.
+  unsigned char* coders;          // [stream][chunk]
+  unsigned long long* stream_at;  // [stream][bundle]
+
+  CodecReport* report;
+};
+
+/// What is wrong with the first corrupt part that a decoder met.
+enum : int {
+  kFaultChecksum = 1,
+  kFaultPredictors = 2,
+  kFaultBlobHead = 3,
+  kFaultStream = 16,  // plus the number of the stream decoder's fault
+};
+
+/// A sample tile with its far faces, or the first quarter of one, by linear index of its origin.
+/// Axes go from slowest to fastest, active ones only.
+struct TrialTile {
+  long long origin;
+  int nodes[kMostActive];
+  int slice;  // cut along the slowest axis, where its last node counts as a far boundary
+};
+/// A way to predict; `order` as in GridArgs.
+struct TrialWay {
+  int order[kMostActive];
+  int predictor;
+};
+/// Trial encodings of closed tiles: `tiles` each in all `ways`, or the tiles of a grid.
+struct TrialArgs {
+  GridArgs grid;  // of all of them: strides, active axes; the tiles, when a choice is wanted
+  LatticeArgs lattice;
+  const void* source;
+  const TrialTile* tiles;
+  long long tile_count;
+  const TrialWay* ways;
+  int way_count;
+  int coder;                  // as in BlobArgs
+  int sliced;                 // for a choice: whether tiles are cut
+  unsigned long long* bits;   // [way][tile]
+  unsigned* codes;            // [way][tile]: how many
+  unsigned char* predictors;  // for a choice: the cheapest of `ways`, one a tile
+};
+
+}  // namespace tamis::device

@@ -1,0 +1,74 @@
+// What surrounds the cells of a grid: where their codes lie, and the anchors on their way between
+// the field, an array of their own, and the planes. Parameters as in encode_cells.cu.
+#include "reduce/device/cell_io.cuh"
+
+using namespace tamis::device;
+
+// A thread takes a bundle: first code of each cell, and how many each stream holds.
+TAMIS_KERNEL void count_codes(const CellArgs args) {
+  const GridArgs& grid = args.grid;
+  const i64 bundle = static_cast<i64>(grid_thread());
+  if (bundle >= grid.bundle_count) return;
+  const BundleRange range = grid.bundles[bundle];
+  u32 next[kAxes + 1] = {};
+  for (int turn = 0; turn < range.tiles; ++turn) {
+    const Tile tile = tile_at(grid, range.first_tile + turn);
+    const bool lorenzo = args.predictors[tile.index] == 4;
+    u32* at = args.cell_at + (tile.index << kAxes);
+#pragma unroll
+    for (int mask = 1; mask < kFullMask; ++mask) {
+      const int stream = count_ones(static_cast<u32>(mask)) - 1;
+      at[mask] = next[stream];
+      next[stream] += static_cast<u32>(open_count(tile, mask));
+    }
+    const int open = open_count(tile, kFullMask);
+    const int coarse = lorenzo ? 0 : coarse_count(tile, kFullMask);
+    at[kFullMask] = next[kAxes - 1];
+    next[kAxes - 1] += static_cast<u32>(coarse);
+    at[0] = next[kAxes];
+    next[kAxes] += static_cast<u32>(open - coarse);
+  }
+#pragma unroll
+  for (int stream = 0; stream <= kAxes; ++stream) {
+    args.counts[stream * grid.bundle_count + bundle] = next[stream];
+  }
+}
+
+// A thread takes a tile: the lattice value of its anchor, 0 where it has none.
+TAMIS_KERNEL void gather_anchors(const CellArgs args, Lattice* anchors) {
+  const i64 index = static_cast<i64>(grid_thread());
+  if (index >= args.grid.tile_count) return;
+  const Tile tile = tile_at(args.grid, index);
+  const Value value = static_cast<const Value*>(args.source)[tile.origin];
+  Lattice lattice;
+  if constexpr (kIsField) {
+    if (!quantise(args.lattice, value, lattice)) lattice = 0;
+  } else {
+    lattice = value;
+  }
+  anchors[index] = lattice;
+}
+
+// A thread takes a tile: puts its reconstructed anchor into the planes and, for an encoder of
+// field values, checks it.
+TAMIS_KERNEL void place_anchors(const CellArgs args) {
+  const i64 index = static_cast<i64>(grid_thread());
+  if (index >= args.grid.tile_count) return;
+  const Tile tile = tile_at(args.grid, index);
+  const Lattice lattice = static_cast<const Lattice*>(args.anchors)[index];
+  const int corner[kAxes] = {};
+#pragma unroll
+  for (int axis = 0; axis < kAxes; ++axis) {
+    static_cast<Lattice*>(args.planes)[plane_element(args.grid, tile, axis, corner)] = lattice;
+  }
+  if constexpr (kIsField) {
+    if (args.source == nullptr) return;
+    const Value value = static_cast<const Value*>(args.source)[tile.origin];
+    Value x = value;
+    if (args.lattice.kind == kMapLogarithm && x <= 0) x = Value{0} - x;
+    if (point_holds(args.check, args.bound, x, reconstruct<Value>(args.lattice, lattice))) return;
+    const u64 place = atomicAdd(&args.report->patches, u64{1});
+    if (static_cast<i64>(place) >= args.patch_room) return;
+    args.patches[place] = {tile.origin, static_cast<u64>(bits_of(value))};
+  }
+}

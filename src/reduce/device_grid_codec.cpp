@@ -1,0 +1,183 @@
+// The order of launches; see reduce/device/*.cu for what each does.
+#include "reduce/device_grid_codec.hpp"
+
+#include <string>
+
+namespace tamis::reduce {
+
+namespace {
+
+using device::BlobArgs;
+using device::CellArgs;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Most 32-bit words of a stream; codec/device/rice_encode.cuh has the reasons.
+std::int64_t stream_words(std::int64_t codes, int lattice_bytes) {
+  return codes * (lattice_bytes == 4 ? 5 : 10) / 4 + 64;
+}
+
+}  // namespace
+
+DeviceGridCodec::DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode)
+    : grid_(grid), mode_(mode) {
+  variant_.axes = grid.active_count();
+  variant_.value_bytes = value_bytes;
+  variant_.lattice_bytes = lattice_bytes;
+  variant_.contexts = mode == Mode::kRatio;
+}
+
+std::int64_t DeviceGridCodec::workspace_bytes(std::int64_t patch_room) const {
+  using gpu::Workspace;
+  const std::int64_t streams = grid_.stream_count();
+  const std::int64_t bundles = grid_.bundle_count();
+  const std::int64_t blobs = grid_.blob_count();
+  std::int64_t words = 0;
+  for (int s = 0; s < streams; ++s) {
+    words += stream_words(grid_.args().code_room[s], variant_.lattice_bytes) * bundles;
+  }
+  return grid_.table_bytes() + Workspace::bytes<std::byte>(grid_.plane_values() * 8) +
+         Workspace::bytes<std::byte>(grid_.tile_count() * 8) +
+         Workspace::bytes<std::byte>(grid_.tile_count()) +
+         Workspace::bytes<unsigned>(grid_.tile_count() << variant_.axes) +
+         3 * Workspace::bytes<unsigned long long>(streams * bundles) +
+         Workspace::bytes<std::byte>(grid_.code_values() * variant_.lattice_bytes) +
+         Workspace::bytes<std::byte>(variant_.contexts ? grid_.code_values() : 0) +
+         Workspace::bytes<unsigned>(words) + 3 * Workspace::bytes<unsigned long long>(blobs + 1) +
+         Workspace::bytes<std::byte>(blobs * 14) +
+         Workspace::bytes<std::byte>(streams * grid_.chunk_count()) +
+         Workspace::bytes<device::PatchEntry>(patch_room) +
+         Workspace::bytes<device::CodecReport>(1);
+}
+
+void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
+  using U64 = unsigned long long;
+  grid_.take(workspace);
+  const std::int64_t streams = grid_.stream_count();
+  const std::int64_t bundles = grid_.bundle_count();
+  const std::int64_t blobs = grid_.blob_count();
+  const int lattice = variant_.lattice_bytes;
+  cells_.grid = grid_.args();
+  cells_.planes = workspace.take<std::byte>(grid_.plane_values() * lattice);
+  anchors_ = workspace.take<std::byte>(grid_.tile_count() * lattice);
+  cells_.anchors = anchors_;
+  blobs_.predictors_out = workspace.take<unsigned char>(grid_.tile_count());
+  cells_.predictors = blobs_.predictors_out;
+  cells_.cell_at = workspace.take<unsigned>(grid_.tile_count() << variant_.axes);
+  cells_.counts = workspace.take<unsigned>(streams * bundles);
+  cells_.codes = workspace.take<std::byte>(grid_.code_values() * lattice);
+  if (variant_.contexts) cells_.contexts = workspace.take<unsigned char>(grid_.code_values());
+  cells_.patches = workspace.take<device::PatchEntry>(patch_room);
+  cells_.patch_room = patch_room;
+  cells_.report = workspace.take<device::CodecReport>(1);
+
+  blobs_.grid = cells_.grid;
+  blobs_.codes = cells_.codes;
+  blobs_.counts = cells_.counts;
+  blobs_.predictors = cells_.predictors;
+  blobs_.coder = mode_ == Mode::kFast ? 2 : 1;
+  std::int64_t words = 0;
+  for (int s = 0; s < streams; ++s) {
+    blobs_.words_at[s] = words;
+    blobs_.word_room[s] = stream_words(grid_.args().code_room[s], lattice);
+    words += blobs_.word_room[s] * bundles;
+  }
+  blobs_.words = workspace.take<unsigned>(words);
+  blobs_.stream_sizes = workspace.take<unsigned>(streams * bundles);
+  blobs_.stream_at = workspace.take<U64>(streams * bundles);
+  blobs_.blob_sizes = workspace.take<U64>(blobs + 1);
+  blobs_.blob_at = workspace.take<U64>(blobs + 1);
+  blobs_.checksums = workspace.take<unsigned>(blobs);
+  blobs_.index = workspace.take<unsigned char>(blobs * 14);
+  blobs_.coders = workspace.take<unsigned char>(streams * grid_.chunk_count());
+  blobs_.report = cells_.report;
+}
+
+void DeviceGridCodec::set_map(const NumberMap& map, const double* device_palette) {
+  device::LatticeArgs& l = cells_.lattice;
+  l.kind = static_cast<int>(map.kind);
+  l.offset = map.offset;
+  l.unit = map.unit;
+  l.inverse = 1.0 / map.unit;
+  l.step = map.step;
+  // 2^w / step rounded down; for a step of 1 one less, which the device's correction makes good.
+  const std::uint64_t top = variant_.lattice_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+  const auto step = static_cast<std::uint64_t>(map.step);
+  l.reciprocal = step == 1 ? top : top / step;
+  l.inverse_step = 1.0F / static_cast<float>(map.step);
+  l.palette = device_palette;
+  l.palette_size = static_cast<long long>(map.palette.size());
+}
+
+gpu::Kernel DeviceGridCodec::kernel(const Stream& stream, CodecFamily family,
+                                    std::string_view entry) const {
+  return gpu::get_kernel(stream.device(), codec_source(family), codec_config(family, variant_),
+                         entry);
+}
+
+void DeviceGridCodec::launch_per_item(const Stream& stream, CodecFamily family,
+                                      std::string_view entry, std::int64_t items) const {
+  const std::int64_t threads = block_threads(family, variant_);
+  kernel(stream, family, entry).launch(stream, {{ceil_div(items, threads)}, {threads}}, cells_);
+}
+
+void DeviceGridCodec::gather_anchors(void* anchors, const Stream& stream) const {
+  const std::int64_t threads = block_threads(CodecFamily::kGridTables, variant_);
+  kernel(stream, CodecFamily::kGridTables, "gather_anchors")
+      .launch(stream, {{ceil_div(grid_.tile_count(), threads)}, {threads}}, cells_, anchors);
+}
+
+void DeviceGridCodec::launch_cells(const Stream& stream, CodecFamily family,
+                                   std::string_view verb) const {
+  const std::int64_t threads = block_threads(family, variant_);
+  const std::int64_t waves = threads / stream.device().info().wave_size;
+  const std::int64_t turns = grid_.bundle_count() * kBundleTiles;
+  const auto run = [&](const char* cells, std::int64_t blocks) {
+    kernel(stream, family, std::string(verb) + cells).launch(stream, {{blocks}, {threads}}, cells_);
+  };
+  if (grid_.axes() >= 2) run("_edges", ceil_div(turns * grid_.axes(), waves));
+  if (grid_.axes() >= 3) run("_faces", ceil_div(turns * grid_.axes(), waves));
+  run("_interiors", turns);
+}
+
+void DeviceGridCodec::encode(const Stream& stream) const {
+  launch_per_item(stream, CodecFamily::kGridTables, "count_codes", grid_.bundle_count());
+  launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
+  launch_cells(stream, CodecFamily::kEncodeCells, "encode");
+  const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
+  kernel(stream, CodecFamily::kBundleStreams, "encode_streams")
+      .launch(stream, {{grid_.bundle_count() * grid_.stream_count()}, {stream_threads}}, blobs_);
+  const std::int64_t threads = block_threads(CodecFamily::kWriteBlobs, variant_);
+  const std::int64_t blobs = grid_.blob_count();
+  const auto run = [&](const char* entry, std::int64_t blocks) {
+    kernel(stream, CodecFamily::kWriteBlobs, entry).launch(stream, {{blocks}, {threads}}, blobs_);
+  };
+  run("size_blobs", ceil_div(blobs, threads));
+  run("place_blobs", 1);
+  run("write_blobs", blobs);
+  if (blobs_.framed == 0) run("write_index", 1);
+}
+
+void DeviceGridCodec::decode(const Stream& stream) const {
+  const std::int64_t threads = block_threads(CodecFamily::kOpenBlobs, variant_);
+  kernel(stream, CodecFamily::kOpenBlobs, "open_blobs")
+      .launch(stream, {{grid_.blob_count()}, {threads}}, blobs_);
+  launch_per_item(stream, CodecFamily::kGridTables, "count_codes", grid_.bundle_count());
+  const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
+  const std::int64_t waves = stream_threads / stream.device().info().wave_size;
+  kernel(stream, CodecFamily::kBundleStreams, "decode_streams")
+      .launch(stream,
+              {{ceil_div(grid_.bundle_count() * grid_.stream_count(), waves)}, {stream_threads}},
+              blobs_);
+  launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
+  launch_cells(stream, CodecFamily::kDecodeCells, "decode");
+}
+
+void DeviceGridCodec::apply_patches(std::int64_t count, const Stream& stream) const {
+  const std::int64_t threads = block_threads(CodecFamily::kFinishValues, variant_);
+  kernel(stream, CodecFamily::kFinishValues, "apply_patches")
+      .launch(stream, {{ceil_div(count, threads)}, {threads}}, cells_.target, cells_.patches,
+              static_cast<std::uint64_t>(count));
+}
+
+}  // namespace tamis::reduce

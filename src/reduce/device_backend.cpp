@@ -164,6 +164,7 @@ void DeviceBackend<T>::prepare(DeviceGridCodec& codec, const EncodeRequest& requ
   set_check(codec, request);
   codec.cells().source = data_;
   fill_bytes(codec.cells().report, 0, sizeof(device::CodecReport), stream);
+  codec.list_tiles(stream);
 }
 
 template class DeviceBackend<float>;

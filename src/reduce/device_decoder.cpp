@@ -90,6 +90,7 @@ class DeviceFieldDecoder {
     std::vector<device::PatchEntry> entries;
     for (const Patch& p : patches) entries.push_back({p.index, p.bits});
     upload(codec.cells().patches, entries, stream_);
+    codec.list_tiles(stream_);
     codec.decode(stream_);
     codec.apply_patches(patch_count, stream_);
     device::CodecReport report{};

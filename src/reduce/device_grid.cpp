@@ -113,7 +113,8 @@ void DeviceGrid::set_rooms(const Grid& grid) {
 
 std::int64_t DeviceGrid::table_bytes() const {
   return gpu::Workspace::bytes<device::BundleRange>(args_.bundle_count) +
-         gpu::Workspace::bytes<device::ChunkRange>(args_.chunk_count);
+         gpu::Workspace::bytes<device::ChunkRange>(args_.chunk_count) +
+         gpu::Workspace::bytes<device::TileEntry>(args_.tile_count);
 }
 
 void DeviceGrid::take(gpu::Workspace& workspace) {
@@ -127,6 +128,7 @@ void DeviceGrid::take(gpu::Workspace& workspace) {
   copy(chunks, chunks_);
   args_.bundles = bundles;
   args_.chunks = chunks;
+  args_.entries = workspace.take<device::TileEntry>(args_.tile_count);
 }
 
 }  // namespace tamis::reduce

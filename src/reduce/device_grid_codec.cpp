@@ -12,9 +12,10 @@ using device::CellArgs;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Most 32-bit words of a stream; codec/device/rice_encode.cuh has the reasons.
+// Words that encoding so many codes may write to: rice_room_words() and fixed_room_words() of
+// codec/device, where the reasons are.
 std::int64_t stream_words(std::int64_t codes, int lattice_bytes) {
-  return codes * (lattice_bytes == 4 ? 5 : 10) / 4 + 64;
+  return ceil_div(codes, 512) * (lattice_bytes == 4 ? 531 : 1079) + 1;
 }
 
 }  // namespace
@@ -121,6 +122,10 @@ void DeviceGridCodec::launch_per_item(const Stream& stream, CodecFamily family,
   kernel(stream, family, entry).launch(stream, {{ceil_div(items, threads)}, {threads}}, cells_);
 }
 
+void DeviceGridCodec::list_tiles(const Stream& stream) const {
+  launch_per_item(stream, CodecFamily::kGridTables, "list_tiles", grid_.tile_count());
+}
+
 void DeviceGridCodec::gather_anchors(void* anchors, const Stream& stream) const {
   const std::int64_t threads = block_threads(CodecFamily::kGridTables, variant_);
   kernel(stream, CodecFamily::kGridTables, "gather_anchors")
@@ -135,26 +140,32 @@ void DeviceGridCodec::launch_cells(const Stream& stream, CodecFamily family,
   const auto run = [&](const char* cells, std::int64_t blocks) {
     kernel(stream, family, std::string(verb) + cells).launch(stream, {{blocks}, {threads}}, cells_);
   };
-  if (grid_.axes() >= 2) run("_edges", ceil_div(turns * grid_.axes(), waves));
+  if (grid_.axes() == 2) run("_edges", ceil_div(turns * grid_.axes(), waves));
+  if (grid_.axes() == 3) run("_edges", ceil_div(turns * grid_.axes(), threads));
   if (grid_.axes() >= 3) run("_faces", ceil_div(turns * grid_.axes(), waves));
   run("_interiors", turns);
 }
 
 void DeviceGridCodec::encode(const Stream& stream) const {
-  launch_per_item(stream, CodecFamily::kGridTables, "count_codes", grid_.bundle_count());
+  launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
+                  grid_.bundle_count() * kBundleTiles);
   launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
   launch_cells(stream, CodecFamily::kEncodeCells, "encode");
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
-  kernel(stream, CodecFamily::kBundleStreams, "encode_streams")
+  kernel(stream, CodecFamily::kBundleStreams,
+         mode_ == Mode::kFast ? "encode_fixed_width" : "encode_rice")
       .launch(stream, {{grid_.bundle_count() * grid_.stream_count()}, {stream_threads}}, blobs_);
   const std::int64_t threads = block_threads(CodecFamily::kWriteBlobs, variant_);
   const std::int64_t blobs = grid_.blob_count();
   const auto run = [&](const char* entry, std::int64_t blocks) {
     kernel(stream, CodecFamily::kWriteBlobs, entry).launch(stream, {{blocks}, {threads}}, blobs_);
   };
-  run("size_blobs", ceil_div(blobs, threads));
+  const std::int64_t waves = threads / stream.device().info().wave_size;
+  run("size_blobs", ceil_div(blobs, waves));
   run("place_blobs", 1);
-  run("write_blobs", blobs);
+  run("write_heads", ceil_div(blobs, waves));
+  run("copy_streams", grid_.bundle_count() * grid_.stream_count());
+  if (blobs_.framed == 0) run("hash_blobs", blobs);
   if (blobs_.framed == 0) run("write_index", 1);
 }
 
@@ -162,13 +173,16 @@ void DeviceGridCodec::decode(const Stream& stream) const {
   const std::int64_t threads = block_threads(CodecFamily::kOpenBlobs, variant_);
   kernel(stream, CodecFamily::kOpenBlobs, "open_blobs")
       .launch(stream, {{grid_.blob_count()}, {threads}}, blobs_);
-  launch_per_item(stream, CodecFamily::kGridTables, "count_codes", grid_.bundle_count());
+  launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
+                  grid_.bundle_count() * kBundleTiles);
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
   const std::int64_t waves = stream_threads / stream.device().info().wave_size;
-  kernel(stream, CodecFamily::kBundleStreams, "decode_streams")
-      .launch(stream,
-              {{ceil_div(grid_.bundle_count() * grid_.stream_count(), waves)}, {stream_threads}},
-              blobs_);
+  const std::int64_t blocks = ceil_div(grid_.bundle_count() * grid_.stream_count(), waves);
+  // Each takes the streams of its coder; which these are only the device knows.
+  for (const char* entry : {"decode_rice", "decode_fixed_width"}) {
+    kernel(stream, CodecFamily::kBundleStreams, entry)
+        .launch(stream, {{blocks}, {stream_threads}}, blobs_);
+  }
   launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
   launch_cells(stream, CodecFamily::kDecodeCells, "decode");
 }

@@ -27,6 +27,8 @@ class DeviceGridCodec {
   const DeviceGrid& grid() const { return grid_; }
   void set_map(const NumberMap& map, const double* device_palette);
 
+  /// The table of tiles, which all other kernels need.
+  void list_tiles(const Stream& stream) const;
   /// Lattice values of the anchors; the report must have been cleared.
   void gather_anchors(void* anchors, const Stream& stream) const;
   /// From anchors() and predictors to blobs, index and report.

@@ -51,7 +51,7 @@ std::vector<u64> random_masks(std::size_t n) {
 
 std::string check_bits_32(const Device& device, const Stream& stream) {
   const gpu::Kernel kernel = self_test_kernel(device, "bit_operations_32");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u32> values = narrow(random_words(n, 8));
     const std::vector<u32> masks = narrow(random_masks(n));
     std::vector<u32> expected(8 * n);
@@ -79,7 +79,7 @@ std::string check_bits_32(const Device& device, const Stream& stream) {
 
 std::string check_bits_64(const Device& device, const Stream& stream) {
   const gpu::Kernel kernel = self_test_kernel(device, "bit_operations_64");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u64> values = random_words(n, 11);
     const std::vector<u64> masks = random_masks(n);
     std::vector<u64> expected(6 * n);
@@ -140,7 +140,7 @@ std::string check_copy_segments(const Device& device, const Stream& stream) {
 
 std::string check_copy_streaming(const Device& device, const Stream& stream) {
   const gpu::Kernel kernel = self_test_kernel(device, "copy_streaming");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u32> values = narrow(random_words(4 * n, 12));
     std::vector<u32> expected;
     for (const u32 value : values) expected.push_back(value + 1);

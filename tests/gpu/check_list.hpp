@@ -75,9 +75,15 @@ class DeviceArray {
   Buffer buffer_;
 };
 
+/// For simulated devices: arrays of thousands instead of millions.
+inline bool g_small = false;
+
 /// Around waves, blocks and tiles.
-inline constexpr std::size_t kSizes[] = {
-    1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4096, 65537, (1u << 20) + 7};
+inline std::span<const std::size_t> array_sizes() {
+  static constexpr std::size_t kSizes[] = {
+      1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4096, 65537, (1u << 20) + 7};
+  return std::span(kSizes).first(std::size(kSizes) - (g_small ? 2 : 0));
+}
 
 inline std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed,
                                                std::uint64_t mask = ~std::uint64_t{0}) {

@@ -69,7 +69,7 @@ std::vector<u32> expected_wave_32(const std::vector<u32>& values, std::size_t wa
 std::string check_wave_32(const Device& device, const Stream& stream) {
   const auto wave = static_cast<std::size_t>(device.info().wave_size);
   const gpu::Kernel kernel = self_test_kernel(device, "wave_operations_32");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u32> values = narrow(random_words(n, 1));
     const DeviceArray<u32> in(values, stream);
     const DeviceArray<u32> out(15 * n, stream);
@@ -82,7 +82,7 @@ std::string check_wave_32(const Device& device, const Stream& stream) {
 std::string check_wave_64(const Device& device, const Stream& stream) {
   const auto wave = static_cast<std::size_t>(device.info().wave_size);
   const gpu::Kernel kernel = self_test_kernel(device, "wave_operations_64");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u64> values = random_words(n, 2);
     std::vector<u64> expected(6 * n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -106,7 +106,7 @@ std::string check_wave_64(const Device& device, const Stream& stream) {
 std::string check_wave_exchange(const Device& device, const Stream& stream) {
   const auto wave = static_cast<std::size_t>(device.info().wave_size);
   const gpu::Kernel kernel = self_test_kernel(device, "wave_exchange");
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     const std::vector<u32> values = narrow(random_words(n, 3));
     std::vector<u32> expected(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -125,7 +125,7 @@ std::string check_block_sums(const Device& device, const Stream& stream) {
   for (const std::int64_t threads : {64, 256, 1024}) {
     const gpu::Kernel kernel = self_test_kernel(device, "block_sums", threads);
     const auto block = static_cast<std::size_t>(threads);
-    for (const std::size_t n : kSizes) {
+    for (const std::size_t n : array_sizes()) {
       const std::vector<u64> values = random_words(n, 4);
       std::vector<u64> expected(3 * n);
       for (std::size_t first = 0; first < n; first += block) {
@@ -177,7 +177,7 @@ double scan_and_compare(const Device& device, const Stream& stream, const std::v
 }
 
 std::string check_scan_sizes(const Device& device, const Stream& stream) {
-  for (const std::size_t n : kSizes) {
+  for (const std::size_t n : array_sizes()) {
     scan_and_compare(device, stream, random_words(n, 5, (u64{1} << 40) - 1), 256, 8, 2);
   }
   return "";
@@ -185,14 +185,14 @@ std::string check_scan_sizes(const Device& device, const Stream& stream) {
 
 // Small tiles make many blocks wait for each other.
 std::string check_scan_many_tiles(const Device& device, const Stream& stream) {
-  const std::size_t n = (1u << 20) + 7;
+  const std::size_t n = g_small ? 4103 : (1u << 20) + 7;
   scan_and_compare(device, stream, random_words(n, 6, 0xffffffff), 64, 1, 30);
   scan_and_compare(device, stream, std::vector<u64>(n, (u64{1} << 62) / n), 64, 1, 3);
   return std::to_string((n + 63) / 64) + " tiles";
 }
 
 std::string check_scan_large(const Device& device, const Stream& stream) {
-  const std::size_t n = (1u << 25) + 5;
+  const std::size_t n = g_small ? 65541 : (1u << 25) + 5;
   const double us = scan_and_compare(device, stream, random_words(n, 7, 0xffffffff), 256, 8, 3);
   return std::to_string(static_cast<int>(us)) + " us, " +
          std::to_string(static_cast<int>(static_cast<double>(16 * n) / us * 1e-3)) + " GB/s";

@@ -1,9 +1,12 @@
-// gpu_self_test [cuda:N | hip:N]: checks the gpu layer on a real device, one line a check. Exits 0
-// when all hold, 1 when one fails, 77 when there is no device (ctest's mark for "skipped"). It
-// keeps its compiled kernels in a folder of its own, which it removes.
+// gpu_self_test [--small] [cuda:N | hip:N]: checks the gpu layer on a real device, one line a
+// check;
+// --small is for simulated ones. Exits 0 when all hold, 1 when one fails, 77 when there is no
+// device (ctest's mark for "skipped"). It keeps its compiled kernels in a folder of its own, which
+// it removes.
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <exception>
 #include <filesystem>
 
@@ -87,7 +90,10 @@ int run_checks(const Device& device) {
 int run_main(int argc, char** argv) {
   const CacheFolder folder;
   try {
-    const Device device = chosen_device(argc > 1 ? argv[1] : "");
+    int next = 1;
+    g_small = argc > next && std::strcmp(argv[next], "--small") == 0;
+    if (g_small) ++next;
+    const Device device = chosen_device(argc > next ? argv[next] : "");
     return run_checks(device);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnavailable) throw;

@@ -154,14 +154,16 @@ std::optional<Failure> run_grid(const Launch& launch) {
   Watch watch(variable("TAMIS_SIMULATOR_SECONDS", kDefaultSeconds));
   const Index& grid = launch.grid;
   const Order order(static_cast<unsigned long long>(grid.x) * grid.y * grid.z, seed);
-  for (unsigned long long n = 0; n < order.count; ++n) {
+  bool good = true;
+  for (unsigned long long n = 0; good && n < order.count; ++n) {
     const unsigned long long b = order.at(n);
     watch.restart();
     const Index block{static_cast<unsigned>(b % grid.x), static_cast<unsigned>(b / grid.x % grid.y),
                       static_cast<unsigned>(b / grid.x / grid.y)};
-    if (!lanes.run_block(block)) return lanes.failure();
+    good = lanes.run_block(block);
   }
-  return std::nullopt;
+  lanes.finish();
+  return good ? std::nullopt : std::optional(lanes.failure());
 }
 
 void run_block(const ModuleLink& module, unsigned threads, const std::function<void()>& lane) {

@@ -156,14 +156,18 @@ TAMIS_SIM_UNARY(trunc)
   inline float name(float a, float b) { return __builtin_##name##f(a, b); }    \
   inline double name(double a, double b) { return __builtin_##name(a, b); }
 TAMIS_SIM_BINARY(copysign)
-TAMIS_SIM_BINARY(fmax)
-TAMIS_SIM_BINARY(fmin)
 #undef TAMIS_SIM_BINARY
 inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline float ldexpf(float v, int e) { return __builtin_ldexpf(v, e); }
 inline float ldexp(float v, int e) { return __builtin_ldexpf(v, e); }
 inline double ldexp(double v, int e) { return __builtin_ldexp(v, e); }
+inline int ilogbf(float v) { return __builtin_ilogbf(v); }
+inline int ilogb(double v) { return __builtin_ilogb(v); }
+inline long long llrintf(float v) { return __builtin_llrintf(v); }
+inline long long llrint(double v) { return __builtin_llrint(v); }
+inline float __fsqrt_rn(float v) { return __builtin_sqrtf(v); }
+inline double __dsqrt_rn(double v) { return __builtin_sqrt(v); }
 inline int abs(int v) { return v < 0 ? -v : v; }
 inline long long abs(long long v) { return v < 0 ? -v : v; }
 inline float abs(float v) { return __builtin_fabsf(v); }
@@ -193,11 +197,35 @@ TAMIS_SIM_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 TAMIS_SIM_MIN_MAX(long long, unsigned long long, unsigned long long)
 TAMIS_SIM_MIN_MAX(unsigned long long, long long, unsigned long long)
 #undef TAMIS_SIM_MIN_MAX
-// Where one is NaN, the other.
-inline float min(float a, float b) { return __builtin_fminf(a, b); }
-inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
-inline double min(double a, double b) { return __builtin_fmin(a, b); }
-inline double max(double a, double b) { return __builtin_fmax(a, b); }
+
+// As PTX has it: where one is NaN, the other; and -0 is less than 0.
+namespace tamis::simt {
+template <typename T>
+inline T lesser(T a, T b) {
+  if (a != a || b != b) return a != a ? b : a;
+  if (a == b) return __builtin_signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+template <typename T>
+inline T greater(T a, T b) {
+  if (a != a || b != b) return a != a ? b : a;
+  if (a == b) return __builtin_signbit(a) ? b : a;
+  return a < b ? b : a;
+}
+}  // namespace tamis::simt
+#define TAMIS_SIM_MIN_MAX(name, T, function) \
+  inline T name(T a, T b) { return tamis::simt::function(a, b); }
+TAMIS_SIM_MIN_MAX(min, float, lesser)
+TAMIS_SIM_MIN_MAX(min, double, lesser)
+TAMIS_SIM_MIN_MAX(fmin, float, lesser)
+TAMIS_SIM_MIN_MAX(fmin, double, lesser)
+TAMIS_SIM_MIN_MAX(fminf, float, lesser)
+TAMIS_SIM_MIN_MAX(max, float, greater)
+TAMIS_SIM_MIN_MAX(max, double, greater)
+TAMIS_SIM_MIN_MAX(fmax, float, greater)
+TAMIS_SIM_MIN_MAX(fmax, double, greater)
+TAMIS_SIM_MIN_MAX(fmaxf, float, greater)
+#undef TAMIS_SIM_MIN_MAX
 
 // --- kernels as tables; the simulated compiler writes the uses ----------------------------------
 extern "C" unsigned char __bss_start[] __attribute__((visibility("hidden")));

@@ -200,6 +200,11 @@ inline T __shfl(T value, int from) {
 inline unsigned long long __ballot(bool predicate) { return __ballot_sync(kEveryLane, predicate); }
 #endif
 
+namespace tamis::simt {
+__extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
+}  // namespace tamis::simt
+
 // --- bits --------------------------------------------------------------------------------------
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
@@ -245,8 +250,8 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
 }
 inline int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
+  return static_cast<unsigned long long>((static_cast<tamis::simt::UnsignedWide>(a) * b) >> 64);
 }
 inline long long __mul64hi(long long a, long long b) {
-  return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+  return static_cast<long long>((static_cast<tamis::simt::Wide>(a) * b) >> 64);
 }

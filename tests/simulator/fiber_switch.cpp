@@ -55,6 +55,7 @@ void allocate_stack(Fiber& fiber) {
 
 void start_over(Fiber& fiber, unsigned number, void (*entry)()) {
   const std::size_t skipped = number % (kPage / kStagger) * kStagger;
+  permit_access(fiber.stack, fiber.stack_bytes);  // frames that the last run never left
 #if defined(__x86_64__)
   // As after a call: the return address is the entry, the stack is 8 bytes off a multiple of 16.
   void** top = reinterpret_cast<void**>(fiber.stack + fiber.stack_bytes - skipped);
@@ -79,7 +80,11 @@ void switch_fiber(Fiber& from, Fiber& to, [[maybe_unused]] bool ends) {
 #if defined(__x86_64__)
   tamis_simt_switch(&from.stack_pointer, to.stack_pointer);
 #else
-  ::swapcontext(&from.context, &to.context);
+  if (ends) {
+    ::setcontext(&to.context);
+  } else {
+    ::swapcontext(&from.context, &to.context);
+  }
 #endif
 #ifdef TAMIS_SIM_ASAN
   __sanitizer_finish_switch_fiber(from.sanitizer_state, nullptr, nullptr);

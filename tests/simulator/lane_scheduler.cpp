@@ -58,10 +58,13 @@ void LaneScheduler::prepare(const Launch& launch, unsigned seed) {
   lane.block_size = launch.block;
   lane.grid_size = launch.grid;
   *launch_.module.services = &kServices;
-  if (launch_.module.dynamic_shared == nullptr) return;
-  permit_access(launch_.module.dynamic_shared, launch_.module.dynamic_capacity);
   forbid_access(launch_.module.dynamic_shared + launch_.dynamic_bytes,
                 launch_.module.dynamic_capacity - launch_.dynamic_bytes);
+}
+
+// The addresses may soon be another module's.
+void LaneScheduler::finish() {
+  permit_access(launch_.module.dynamic_shared, launch_.module.dynamic_capacity);
 }
 
 void LaneScheduler::start_lanes() {
@@ -154,6 +157,7 @@ void LaneScheduler::run_next(bool ends) {
   }
   if (next == self && self != nullptr) return;
   Fiber& from = self == nullptr ? host_ : self->fiber;
+  switching_ = true;
   previous_ = &from;
   current_ = next;
   if (next != nullptr) {
@@ -161,11 +165,13 @@ void LaneScheduler::run_next(bool ends) {
     launch_.module.lane->in_wave = next->number % launch_.module.wave_size;
   }
   switch_fiber(from, next == nullptr ? host_ : next->fiber, ends);
+  switching_ = false;
 }
 
 void LaneScheduler::enter_lane() {
   LaneScheduler& scheduler = *g_running;
   arrive_in_fiber(*scheduler.previous_);
+  scheduler.switching_ = false;
   scheduler.launch_.call(scheduler.launch_.data);
   scheduler.leave_lane();
 }
@@ -190,7 +196,7 @@ void LaneScheduler::give_up(int status, const char* why) {
   std::snprintf(why_, sizeof why_, "thread (%u, %u, %u): %s", t.x, t.y, t.z, why);
   status_ = status;
   ready_count_ = 0;
-  run_next();
+  run_next(true);
   __builtin_unreachable();
 }
 

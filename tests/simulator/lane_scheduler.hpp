@@ -15,12 +15,14 @@ class LaneScheduler {
  public:
   /// Before the blocks of a launch.
   void prepare(const Launch& launch, unsigned seed);
+  /// After them, however they ended.
+  void finish();
   /// False when the block failed; failure() says how.
   bool run_block(const Index& block);
   const Failure& failure() const { return failure_; }
 
   /// Whether a lane runs, as opposed to what surrounds it. For signal handlers.
-  bool in_lane() const { return current_ != nullptr; }
+  bool in_lane() const { return current_ != nullptr && !switching_; }
   /// Gives up the block. From within a lane, or a signal handler above one.
   [[noreturn]] void give_up(int status, const char* why);
 
@@ -79,6 +81,7 @@ class LaneScheduler {
   unsigned left_ = 0;
 
   LaneState* current_ = nullptr;
+  volatile bool switching_ = false;
   Fiber host_;
   Fiber* previous_ = nullptr;  // who switched last
   char why_[512] = {};

@@ -36,12 +36,13 @@ using Work = std::function<std::optional<Failure>()>;
 
 struct WorkGraph {
   std::vector<Work> works;
+  bool open = true;  // while it is captured
 };
 
 struct SimulatedEvent {
   bool done = false;
   std::chrono::steady_clock::time_point time;
-  std::shared_ptr<WorkGraph> capture;  // recorded while this was captured
+  std::weak_ptr<WorkGraph> capture;  // recorded while this was captured; it holds the event
 };
 
 struct SimulatedStream {
@@ -71,6 +72,7 @@ class SimulatedDevice {
  public:
   static SimulatedDevice& get();
   std::recursive_mutex& mutex() { return mutex_; }
+  void* context() { return this; }
 
   /// Device memory, or memory of the host that copies need not stage. Each piece is an allocation
   /// of its own, so that sanitizers see its bounds, and holds 0xa5 at first.
@@ -90,6 +92,7 @@ class SimulatedDevice {
 
   /// The failure of a kernel stays: every later call answers with it.
   int sticky() const { return lost_.status; }
+  void recover() { lost_ = {}; }
   int refuse(int status, const std::string& why);
   const char* text_of(int status) const;
 

@@ -1,6 +1,6 @@
 // The device headers, run on the host lane by lane: built once for waves of 32 and once for 64, so
 // that the logic of both is checked on any machine.
-#include "support/host_simt.hpp"
+#include "simulator/host_block.hpp"
 
 #include "gpu/device/bits.cuh"
 #include "gpu/device/block_scan.cuh"
@@ -16,7 +16,7 @@
 namespace tamis::device {
 namespace {
 
-using host_simt::run_block;
+using simt::run_block;
 
 std::vector<u64> random_words(std::size_t count, u64 seed) {
   std::mt19937_64 engine(seed);
@@ -161,22 +161,17 @@ TEST(DeviceText, LookBackFindsTheNearestCompleteTile) {
   }
 }
 
-// All tiles at once, each a wave of host threads, started last to first.
+// All tiles at once, each a wave of one block, the last tile first.
 TEST(DeviceText, LookBackWhileOthersRun) {
   constexpr i64 kTiles = 2 * kWave / 16 + 3;
   std::vector<u64> words(kTiles + 1);
   std::vector<u64> earlier(kTiles);
   const ScanState state{words.data()};
-  std::vector<std::thread> tiles;
-  for (i64 t = kTiles - 1; t >= 0; --t) {
-    tiles.emplace_back([&, t] {
-      run_block(kWave, [&, t] {
-        const u64 sum = sum_of_earlier_tiles(state, t, static_cast<u64>(t + 1));
-        if (lane_id() == 0) earlier[static_cast<std::size_t>(t)] = sum;
-      });
-    });
-  }
-  for (std::thread& tile : tiles) tile.join();
+  run_block(kTiles * kWave, [&] {
+    const i64 tile = kTiles - 1 - wave_id();
+    const u64 sum = sum_of_earlier_tiles(state, tile, static_cast<u64>(tile + 1));
+    if (lane_id() == 0) earlier[static_cast<std::size_t>(tile)] = sum;
+  });
   for (i64 t = 0; t < kTiles; ++t) {
     EXPECT_EQ(earlier[static_cast<std::size_t>(t)], static_cast<u64>(t * (t + 1) / 2));
   }

@@ -1,5 +1,5 @@
-// A bit stream as one wave reads it: windows of a word a lane, loaded one ahead, kept in a ring in
-// shared memory with the number of ones before each word.
+// A bit stream as one wave reads it: through a window of two words a lane, kept in registers and,
+// with the number of ones before each word, in shared memory.
 //
 // The ones are what makes unary lists parallel. Let a group of n numbers begin at bit x and let
 // C(p) be the number of ones before bit p. Each number that ends has one 0, so the group ends
@@ -10,46 +10,49 @@
 #pragma once
 
 #include "codec/device/byte_planes.cuh"
+#include "gpu/device/copy.cuh"
 #include "gpu/device/warp.cuh"
 
 namespace tamis::device {
 
-struct alignas(8) RingWord {
+inline constexpr u32 kWindowBits = 64 * kWave;
+/// A position that is none.
+inline constexpr u32 kNowhere = ~0u;
+
+struct alignas(8) WindowWord {
   u32 bits;
-  u32 ones;  // before this word
+  u32 ones;  // of the window before this word
 };
 
 /// Shared memory of a wave.
-struct BitRing {
-  static constexpr u32 kWindows = 8;
-  static constexpr u32 kWords = kWindows * kWave;
-  RingWord words[kWords];
+struct alignas(16) BitWindow {
+  WindowWord words[2 * kWave];
 };
 
-inline constexpr u32 kWindowBits = 32 * kWave;
-/// Position that was not found.
-inline constexpr u32 kNowhere = ~0u;
-
-/// Positions are bits from the first byte of the word in which the stream begins. Behind the end
-/// all bits are 0, and memory is never read beyond the words that hold the stream.
+/// Positions in the stream are bits from the first byte of the word in which it begins; positions
+/// in the window, from its origin. Behind the end all bits are 0, and memory is never read beyond
+/// the words that hold the stream.
 struct BitWalk {
+  BitWindow& window;
   const u32* words;
   u32 last;       // index of the word that holds the last byte
   u32 last_mask;  // its bits that belong to the stream
   u32 end;
-  u32 loaded = 0;  // windows, from the first on
-  u32 ones = 0;    // in them
-  u32 ahead;       // this lane's word of the next window
+  u32 origin = 0;
+  bool open = false;
+  // This lane's words of the window, and the zeros up to and with them.
+  u32 low = 0;
+  u32 high = 0;
+  u32 zeros_through = 0;
 
-  /// Returns the position of the first bit. `size` is from 1 to kMostStreamBytes.
-  TAMIS_DEVICE u32 open(const u8* bytes, u32 size) {
-    const u32 skipped = static_cast<u32>(reinterpret_cast<u64>(bytes) & 3);
+  /// `size` is from 1 to kMostStreamBytes; `at` gets the position of the first bit.
+  TAMIS_DEVICE BitWalk(BitWindow& room, const u8* bytes, u32 size, u32& at) : window(room) {
+    const u32 skipped = wave_uniform(static_cast<u32>(reinterpret_cast<u64>(bytes) & 3));
     words = reinterpret_cast<const u32*>(bytes - skipped);
     end = 8 * (skipped + size);
     last = (end - 1) / 32;
     last_mask = ~0u >> (31 - (end - 1) % 32);
-    ahead = word(static_cast<u32>(lane_id()));
-    return 8 * skipped;
+    at = 8 * skipped;
   }
 
   TAMIS_DEVICE u32 word(u32 index) const {
@@ -64,54 +67,60 @@ struct BitWalk {
     return funnel_right(words[min_of(at / 32, last)], words[min_of(at / 32 + 1, last)], at);
   }
 
-  TAMIS_DEVICE static u32 window_of(u32 at) { return at / kWindowBits; }
-
-  /// Loads windows up to that of bit `at`; the last kWindows stay in the ring.
-  TAMIS_DEVICE void load_to(BitRing& ring, u32 at) {
-    while (loaded <= window_of(at)) {
-      const u32 here = ahead;
-      ahead = word((loaded + 1) * kWave + static_cast<u32>(lane_id()));
-      const u32 mine = static_cast<u32>(count_ones(here));
-      const u32 through = wave_inclusive_sum(mine);
-      ring.words[(loaded % BitRing::kWindows) * kWave + lane_id()] = {here, ones + through - mine};
-      ones += shuffle(through, kWave - 1);
-      ++loaded;
-    }
+  /// Moves the window unless it holds `reach` bits from `at` on.
+  TAMIS_DEVICE void focus(u32 at, u32 reach) {
+    if (open && at >= origin && at + reach <= origin + kWindowBits) return;
+    open = true;
+    origin = at & ~31u;
+    const u32 first = at / 32 + 2 * static_cast<u32>(lane_id());
+    low = word(first);
+    high = word(first + 1);
+    const u32 in_low = static_cast<u32>(count_ones(low));
+    const u32 mine = in_low + static_cast<u32>(count_ones(high));
+    const u32 through = wave_inclusive_sum(mine);
+    const u32 before = through - mine;
+    zeros_through = 64 * static_cast<u32>(lane_id() + 1) - through;
+    sync_wave();  // the lanes may still read the window as it was
+    store_16(&window.words[2 * lane_id()], {{low, before, high, before + in_low}});
     sync_wave();
   }
 
-  TAMIS_DEVICE static RingWord ring_word(const BitRing& ring, u32 at) {
-    return ring.words[(at / 32) % BitRing::kWords];
-  }
-  /// Ones before a bit, whose window is in the ring.
-  TAMIS_DEVICE static u32 ones_before(RingWord word, u32 at) {
-    return word.ones + static_cast<u32>(count_ones(word.bits & ((1u << (at & 31)) - 1)));
-  }
-  TAMIS_DEVICE static u32 ones_before(const BitRing& ring, u32 at) {
-    return ones_before(ring_word(ring, at), at);
+  /// 32 bits where the window holds 64.
+  TAMIS_DEVICE u32 peek(u32 at) const {
+    const WindowWord* word = window.words + (at - origin) / 32;
+    return funnel_right(word[0].bits, word[1].bits, at);
   }
 
-  /// The position behind the n-th zero from `at` on, n at least 1, or kNowhere when that is not in
-  /// the windows up to bit at + reach. All windows from `at` to there are in the ring then.
-  TAMIS_DEVICE u32 behind_zeros(BitRing& ring, u32 at, u32 n, u32 reach) {
-    load_to(ring, at);
-    const u32 target = at - ones_before(ring, at) + n;
-    for (u32 window = window_of(at); window <= window_of(at + reach); ++window) {
-      load_to(ring, window * kWindowBits);
-      const u32 first = window * kWindowBits + 32 * static_cast<u32>(lane_id());
-      const RingWord mine = ring_word(ring, first);
-      const u32 zeros = first - mine.ones;
-      const LaneMask through =
-          wave_ballot(zeros + 32 - static_cast<u32>(count_ones(mine.bits)) >= target);
-      if (through == 0) continue;
-      const int lane = lowest_one(through);
-      const u32 bits = shuffle(mine.bits, lane);
-      const u32 wanted = target - shuffle(zeros, lane);
-      const LaneMask enough = wave_ballot(
-          static_cast<u32>(count_ones(~bits & (~0u >> (31 - (lane_id() & 31))))) >= wanted);
-      return window * kWindowBits + static_cast<u32>(32 * lane + lowest_one(enough) + 1);
-    }
-    return kNowhere;
+  // Below, positions are those in the window.
+
+  TAMIS_DEVICE WindowWord window_word(u32 at) const {
+    return window.words[(at / 32) % (2 * kWave)];
+  }
+  TAMIS_DEVICE static u32 ones_before(WindowWord word, u32 at) {
+    return word.ones + static_cast<u32>(count_ones(word.bits & ((1u << (at & 31)) - 1)));
+  }
+  TAMIS_DEVICE u32 ones_before(u32 at) const { return ones_before(window_word(at), at); }
+
+  /// The lanes whose words end behind the n-th zero of the window, n at least 1; none if not
+  /// `valid`.
+  TAMIS_DEVICE LaneMask zero_lanes(u32 n, bool valid = true) const {
+    return wave_ballot(zeros_through >= n && valid);
+  }
+  /// The position behind the n-th zero of the window; `through` is zero_lanes(n), not 0.
+  TAMIS_DEVICE u32 behind_zero(u32 n, LaneMask through) const {
+    const int lane = lowest_one(through);
+    const u32 first = shuffle(low, lane);
+    const u32 second = shuffle(high, lane);
+    // Zeros that are too many, counted from the end of the lane's words backwards.
+    const u32 surplus = shuffle(zeros_through, lane) - n;
+    const u32 in_second = 32 - static_cast<u32>(count_ones(second));
+    const bool is_first = surplus >= in_second;
+    const u32 bits = is_first ? first : second;
+    const u32 more = is_first ? surplus - in_second : surplus;
+    // In the word, the last lane behind whose bit there are still enough zeros.
+    const u32 behind = ~bits & (~1u << (lane_id() & 31));
+    const u32 enough = static_cast<u32>(wave_ballot(static_cast<u32>(count_ones(behind)) > more));
+    return static_cast<u32>(64 * lane + bit_width(enough) + 1) + (is_first ? 0 : 32);
   }
 };
 

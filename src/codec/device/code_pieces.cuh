@@ -77,13 +77,10 @@ TAMIS_DEVICE T group_or(T value) {
 }
 
 /// Sum over the lanes of the group before this one; `total` gets that of all four.
-TAMIS_DEVICE u32 group_prefix(u32 value, int in_group, u32& total) {
+TAMIS_DEVICE u32 group_prefix(u32 value, u32& total) {
   u32 sum = value;
 #pragma unroll
-  for (int step = 1; step < kGroupLanes; step *= 2) {
-    const u32 before = shuffle_up(sum, step);
-    if (in_group >= step) sum += before;
-  }
+  for (int step = 1; step < kGroupLanes; step *= 2) sum = add_from_below<kGroupLanes>(sum, step);
   total = shuffle(sum, lane_id() | (kGroupLanes - 1));
   return sum - value;
 }
@@ -93,8 +90,7 @@ TAMIS_DEVICE u32 segment_prefix(u32 value, u32& total) {
   u32 sum = value;
 #pragma unroll
   for (int step = kGroupLanes; step < kPieceLanes; step *= 2) {
-    const u32 before = shuffle_up(sum, step);
-    if (lane_id() >= step) sum += before;
+    sum = add_from_below<kPieceLanes>(sum, step);
   }
   total = shuffle(sum, kPieceLanes - 1);
   return sum - value;
@@ -127,30 +123,30 @@ TAMIS_DEVICE void clear_from(U (&u)[4], int valid) {
   }
 }
 
+/// Stores four neighbouring codes at a multiple of 16 bytes.
+TAMIS_DEVICE void store_quad(i32* to, const i32 (&codes)[4]) {
+  store_16(to, {{static_cast<u32>(codes[0]), static_cast<u32>(codes[1]), static_cast<u32>(codes[2]),
+                 static_cast<u32>(codes[3])}});
+}
+TAMIS_DEVICE void store_quad(i64* to, const i64 (&codes)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const u64 a = static_cast<u64>(codes[i]);
+    const u64 b = static_cast<u64>(codes[i + 1]);
+    store_16(to + i, {{static_cast<u32>(a), static_cast<u32>(a >> 32), static_cast<u32>(b),
+                       static_cast<u32>(b >> 32)}});
+  }
+}
 /// Stores four neighbouring codes where the address suits, else one by one; none from `valid` on.
-TAMIS_DEVICE void store_quad(i32* to, const i32 (&codes)[4], int valid, bool aligned) {
+template <typename I>
+TAMIS_DEVICE void store_quad(I* to, const I (&codes)[4], int valid, bool aligned) {
   if (aligned && valid >= 4) {
-    store_16(to, {{static_cast<u32>(codes[0]), static_cast<u32>(codes[1]),
-                   static_cast<u32>(codes[2]), static_cast<u32>(codes[3])}});
+    store_quad(to, codes);
     return;
   }
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     if (i < valid) to[i] = codes[i];
-  }
-}
-TAMIS_DEVICE void store_quad(i64* to, const i64 (&codes)[4], int valid, bool aligned) {
-#pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const u64 a = static_cast<u64>(codes[i]);
-    const u64 b = static_cast<u64>(codes[i + 1]);
-    if (aligned && valid >= i + 2) {
-      store_16(to + i, {{static_cast<u32>(a), static_cast<u32>(a >> 32), static_cast<u32>(b),
-                         static_cast<u32>(b >> 32)}});
-    } else {
-      if (i < valid) to[i] = codes[i];
-      if (i + 1 < valid) to[i + 1] = codes[i + 1];
-    }
   }
 }
 template <typename I>
@@ -161,8 +157,16 @@ TAMIS_DEVICE bool is_aligned_16(const I* address) {
 /// Writes n zeros, at most a segment.
 template <typename I>
 TAMIS_DEVICE void store_zeros(I* to, int n) {
-  const I zeros[4] = {};
   const bool aligned = is_aligned_16(to);
+  if (aligned && n == kSegmentCodes) {
+    constexpr int kStoreCodes = 16 / sizeof(I);
+#pragma unroll
+    for (int k = 0; k < kSegmentCodes / kStoreCodes; k += kWave) {
+      store_16(to + kStoreCodes * (k + lane_id()), {});
+    }
+    return;
+  }
+  const I zeros[4] = {};
   for (int i = 4 * lane_id(); i < n; i += 4 * kWave) store_quad(to + i, zeros, n - i, aligned);
 }
 
@@ -199,33 +203,77 @@ struct RegisterPiece {
   }
 };
 
-/// Reads a segment's codes and hands the low byte of each u to the lane that owns it. Returns the
-/// OR of this lane's u before that. Lanes need a barrier before `exchange` is used again.
-template <typename I>
-TAMIS_DEVICE UnsignedCode<I> load_low_bytes(const I* segment, int n, u32* exchange,
-                                            u32 (&bytes)[kPieceWords]) {
-  constexpr int kLoads = kSegmentWords / kWave;
-  UnsignedCode<I> u[kLoads][4];
+/// Four neighbouring codes as bytes of u; 254 or 255, of the same parity, for what is larger.
+TAMIS_DEVICE u32 load_quad_bytes(const i32* codes) {
+  const Vec16 v = load_16(codes);
+  return zigzag_bytes(saturated_bytes(static_cast<i32>(v.word[0]), static_cast<i32>(v.word[1]),
+                                      static_cast<i32>(v.word[2]), static_cast<i32>(v.word[3])));
+}
+TAMIS_DEVICE u32 load_quad_bytes(const i64* codes) {
+  i32 half[4];
 #pragma unroll
-  for (int k = 0; k < kLoads; ++k) load_quad(segment + 4 * (k * kWave + lane_id()), u[k]);
-  if (n < kSegmentCodes) {
+  for (int i = 0; i < 4; i += 2) {
+    const Vec16 v = load_16(codes + i);
 #pragma unroll
-    for (int k = 0; k < kLoads; ++k) clear_from(u[k], n - 4 * (k * kWave + lane_id()));
+    for (int j = 0; j < 2; ++j) {
+      const i32 low = static_cast<i32>(v.word[2 * j]);
+      const i32 high = static_cast<i32>(v.word[2 * j + 1]);
+      half[i + j] = high == low >> 31 ? low : (high >> 31) ^ 0x7fffffff;
+    }
   }
-  UnsignedCode<I> all = 0;
+  return zigzag_bytes(saturated_bytes(half[0], half[1], half[2], half[3]));
+}
+
+/// Reads a segment's codes and hands the bytes of their u to the lane that owns them; `exchange`
+/// keeps them, in order. What is larger than 253 becomes 254 or 255, of the same parity. Returns
+/// whether there is none such. Lanes need a barrier before `exchange` is used for something else.
+template <typename I>
+TAMIS_DEVICE bool load_bytes(const I* segment, int n, u32* exchange, u32 (&bytes)[kPieceWords]) {
+  constexpr int kLoads = kSegmentWords / kWave;
+  u32 quad[kLoads];
 #pragma unroll
   for (int k = 0; k < kLoads; ++k) {
-    all |= (u[k][0] | u[k][1]) | (u[k][2] | u[k][3]);
-    exchange[k * kWave + lane_id()] =
-        (static_cast<u32>(u[k][0]) & 0xff) | ((static_cast<u32>(u[k][1]) & 0xff) << 8) |
-        ((static_cast<u32>(u[k][2]) & 0xff) << 16) | (static_cast<u32>(u[k][3]) << 24);
+    quad[k] = load_quad_bytes(segment + 4 * (k * kWave + lane_id()));
+  }
+  if (n < kSegmentCodes) {
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+      quad[k] &= low_bits_32(8 * clamp_to(n - 4 * (k * kWave + lane_id()), 0, 4));
+    }
+  }
+  u32 seen = 0;
+#pragma unroll
+  for (int k = 0; k < kLoads; ++k) {
+    seen |= quad[k];
+    exchange[k * kWave + lane_id()] = quad[k];
   }
   sync_wave();
   Vec16 mine = {};
-  if (lane_id() < kPieceLanes) mine = load_16(exchange + kPieceWords * lane_id());
+  if (kWave == kPieceLanes || lane_id() < kPieceLanes) {
+    mine = load_16(exchange + kPieceWords * lane_id());
+  }
 #pragma unroll
   for (int k = 0; k < kPieceWords; ++k) bytes[k] = mine.word[k];
-  return all;
+  if (!wave_any((seen & (seen << 1) & 0x80808080u) != 0)) return true;  // none above 191
+  u32 large = 0;
+#pragma unroll
+  for (int k = 0; k < kLoads; ++k) large |= bytes_from<127>(quad[k] >> 1 & 0x7f7f7f7fu);
+  return !wave_any(large != 0);
+}
+
+/// Asks for a segment that the wave will read next, as far as it is below `end`.
+template <typename I>
+TAMIS_DEVICE void prefetch_segment(const I* segment, const I* end) {
+  constexpr int kLineCodes = 128 / sizeof(I);
+  const I* line = segment + kLineCodes * lane_id();
+  if (lane_id() < kSegmentCodes / kLineCodes && line < end) prefetch_line(line);
+}
+
+/// Byte i of a piece.
+TAMIS_DEVICE u32 piece_byte(const u32 (&bytes)[kPieceWords], int i) {
+  const u32 low = (i & 4) == 0 ? bytes[0] : bytes[1];
+  const u32 high = (i & 4) == 0 ? bytes[2] : bytes[3];
+  return (((i & 8) == 0 ? low : high) >> (8 * (i & 3))) & 0xff;
 }
 
 /// Stores n codes from bytes that hold the u of each lane's piece. Neighbouring lanes store
@@ -238,16 +286,20 @@ TAMIS_DEVICE void store_bytes(const u32 (&bytes)[kPieceWords], int n, u32* excha
   }
   sync_wave();
   const bool aligned = is_aligned_16(codes);
+  const bool plain = aligned && n == kSegmentCodes;
 #pragma unroll
   for (int k = 0; k < kSegmentWords / kWave; ++k) {
     const int quad = k * kWave + lane_id();
     const u32 word = exchange[quad];
     const u32 negative = (word & 0x01010101u) * 0xff;
     const u32 signed_bytes = ((word >> 1) & 0x7f7f7f7fu) ^ negative;
-    I four[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) four[i] = static_cast<i8>(signed_bytes >> (8 * i));
-    store_quad(codes + 4 * quad, four, n - 4 * quad, aligned);
+    const I four[4] = {signed_byte<0>(signed_bytes), signed_byte<1>(signed_bytes),
+                       signed_byte<2>(signed_bytes), signed_byte<3>(signed_bytes)};
+    if (plain) {
+      store_quad(codes + 4 * quad, four);
+    } else {
+      store_quad(codes + 4 * quad, four, n - 4 * quad, aligned);
+    }
   }
 }
 

@@ -60,7 +60,7 @@ TAMIS_KERNEL void __launch_bounds__(kThreads)
     rice_decode_streams(const u8* bytes, const u64* offsets, const u32* sizes, Code* codes,
                         u64 capacity, const u32* counts, u32* faults, u32 streams) {
   __shared__ RiceDecoder<Code>::Scratch scratch[kWaves];
-  const u32 s = blockIdx.x * kWaves + static_cast<u32>(wave_id());
+  const u32 s = blockIdx.x * kWaves + static_cast<u32>(wave_uniform(wave_id()));
   if (s >= streams) return;
   const u32 fault = RiceDecoder<Code>::decode(bytes + offsets[s], sizes[s], counts[s],
                                               codes + s * capacity, scratch[wave_id()]);

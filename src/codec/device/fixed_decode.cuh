@@ -23,9 +23,12 @@ struct FixedWidthDecoder {
   /// hold them are read. Returns 0 or a StreamFault, in all threads; the codes of a faulty stream
   /// are anything. Faster where `codes` is a multiple of 16 bytes. No barrier at the end.
   static TAMIS_DEVICE u32 decode(const u8* bytes, u32 size, u32 count, I* codes, Scratch& scratch) {
+    const int wave = Team::wave();
+    size = wave_uniform(size);
+    count = wave_uniform(count);
     const u32 segments = ceil_div<u32>(count, kSegmentCodes);
     if (size == 0) {
-      for (u32 s = static_cast<u32>(Team::wave()); s < segments; s += kWaves) {
+      for (u32 s = static_cast<u32>(wave); s < segments; s += kWaves) {
         store_zeros(codes + s * kSegmentCodes, left(count, s));
       }
       return codec::kStreamFine;
@@ -47,12 +50,11 @@ struct FixedWidthDecoder {
       const Chunk chunk = Chunk::read(parts, first, segments, count);
       if (wave_any(chunk.bad)) return codec::kStreamWidth;
       if (size - parts.planes_at < chunk.total_bytes) return codec::kStreamEnds;
-      for (u32 i = static_cast<u32>(Team::wave()); i < kWave && first + i < segments; i += kWaves) {
+      for (u32 i = static_cast<u32>(wave); i < kWave && first + i < segments; i += kWaves) {
         const int lane = static_cast<int>(i);
-        decode_segment(bytes, shuffle(chunk.flags, lane),
-                       parts.widths + shuffle(chunk.groups, lane),
+        decode_segment(bytes, shuffle(chunk.widths, lane),
                        parts.planes_at + shuffle(chunk.bytes, lane), left(count, first + i),
-                       scratch.exchange[Team::wave()], codes + (first + i) * kSegmentCodes);
+                       scratch.exchange[wave], codes + (first + i) * kSegmentCodes);
       }
       parts.widths += chunk.total_groups;
       parts.planes_at += chunk.total_bytes;
@@ -72,10 +74,10 @@ struct FixedWidthDecoder {
     u32 planes_at;
   };
 
-  /// A segment a lane: its flags, and the groups and plane bytes of the segments before.
+  /// A segment a lane: the widths of its groups, a byte each, and the plane bytes of the segments
+  /// before.
   struct Chunk {
-    u32 flags;
-    u32 groups;
+    u64 widths;
     u32 bytes;
     u32 total_groups;
     u32 total_bytes;
@@ -84,18 +86,20 @@ struct FixedWidthDecoder {
     static TAMIS_DEVICE Chunk read(const Parts& parts, u32 first, u32 segments, u32 count) {
       const u32 mine = first + static_cast<u32>(lane_id());
       Chunk chunk;
-      chunk.flags = mine < segments ? parts.flags[mine] : 0;
-      const u32 present = static_cast<u32>(count_ones(chunk.flags));
+      const u32 flags = mine < segments ? u32{parts.flags[mine]} : 0;
+      const u32 present = static_cast<u32>(count_ones(flags));
       const u32 through = wave_inclusive_sum(present);
-      chunk.groups = through - present;
       chunk.total_groups = shuffle(through, kWave - 1);
       chunk.bad = false;
+      chunk.widths = 0;
       u32 bytes = 0;
-      for (u32 rest = chunk.flags, i = chunk.groups; rest != 0; rest &= rest - 1, ++i) {
+      for (u32 rest = flags, i = through - present; rest != 0; rest &= rest - 1, ++i) {
         const u32 width = parts.widths[i];
-        const u32 group = mine * kSegmentGroups + static_cast<u32>(lowest_one(rest));
+        const u32 in_segment = static_cast<u32>(lowest_one(rest));
+        const u32 group = mine * kSegmentGroups + in_segment;
         const u32 codes = min_of<u32>(count - group * kGroupCodes, kGroupCodes);
         chunk.bad = chunk.bad || width < 1 || width > CodeTraits<I>::kBits;
+        chunk.widths |= u64{width} << (8 * in_segment);
         bytes += width * ((codes + 7) / 8);
       }
       const u32 bytes_through = wave_inclusive_sum(bytes);
@@ -130,36 +134,59 @@ struct FixedWidthDecoder {
     }
   };
 
-  static TAMIS_DEVICE void decode_segment(const u8* bytes, u32 flags, const u8* widths, u32 at,
-                                          int n, u32* exchange, I* codes) {
-    if (flags == 0) {
+  static TAMIS_DEVICE void decode_segment(const u8* bytes, u64 widths, u32 at, int n, u32* exchange,
+                                          I* codes) {
+    if (widths == 0) {
       store_zeros(codes, n);
       return;
     }
     const PieceShape shape = PieceShape::of(n);
-    const bool present = shape.group_codes > 0 && ((flags >> shape.group) & 1) != 0;
-    const int width = present ? widths[count_ones_below(flags, shape.group)] : 0;
+    const u32 four = static_cast<u32>(shape.group < 4 ? widths : widths >> 32);
+    const u32 width = shape.group_codes > 0 ? (four >> (8 * (shape.group & 3))) & 0xff : 0;
     const u32 stride = static_cast<u32>(shape.group_codes + 7) / 8;
     u32 total = 0;
-    const u32 before = segment_prefix(static_cast<u32>(width) * stride, total);
+    const u32 before = segment_prefix(width * stride, total);
+    const bool wide = wave_any(width > 8);
+    u32 words[kPieceWords] = {};
+    if (n == kSegmentCodes && !wide) {
+      stage(bytes + at, total, exchange);
+      const u8* piece = reinterpret_cast<const u8*>(exchange) + before + 2 * shape.in_group;
+      u32 plane[8];
+#pragma unroll
+      for (u32 b = 0; b < 8; ++b) {
+        plane[b] = 0;
+        if (b < width) plane[b] = *reinterpret_cast<const u16*>(piece + kGroupCodes / 8 * b);
+      }
+#pragma unroll
+      for (int b = 0; b < 8; b += 2) words[b / 2] = plane[b] | (plane[b + 1] << 16);
+      planes_to_bytes(words);
+      store_bytes(words, n, exchange, codes);
+      return;
+    }
     const u8* piece = bytes + at + before + 2 * shape.in_group;
     const u32 skipped = static_cast<u32>(reinterpret_cast<u64>(piece) & 3);
     const PlaneReader planes = {reinterpret_cast<const u32*>(piece - skipped),
                                 8 * skipped,
                                 piece,
                                 stride,
-                                width,
+                                static_cast<int>(width),
                                 shape.codes,
                                 n == kSegmentCodes};
-    u32 words[kPieceWords] = {};
-    if (wave_any(width > 8)) {
-      store_planes(shape, words, 0, width, planes, codes);
-      return;
+    store_planes(shape, words, 0, static_cast<int>(width), planes, codes);
+  }
+
+  /// Copies `size` bytes to the start of `exchange`, which has room for them: a multiple of 4, not
+  /// 0. Only the words that hold them are read.
+  static TAMIS_DEVICE void stage(const u8* bytes, u32 size, u32* exchange) {
+    const u32 skipped = static_cast<u32>(reinterpret_cast<u64>(bytes) & 3);
+    const u32* words = reinterpret_cast<const u32*>(bytes - skipped);
+    const u32 last = (skipped + size - 1) / 4;
+    sync_wave();  // an earlier segment may still be read there
+#pragma unroll 1
+    for (u32 i = static_cast<u32>(lane_id()); i < size / 4; i += kWave) {
+      exchange[i] = funnel_right(words[i], words[min_of(i + 1, last)], 8 * skipped);
     }
-#pragma unroll
-    for (int b = 0; b < 8; b += 2) words[b / 2] = planes(b) | (planes(b + 1) << 16);
-    planes_to_bytes(words);
-    store_bytes(words, n, exchange, codes);
+    sync_wave();
   }
 };
 

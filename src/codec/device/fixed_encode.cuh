@@ -52,7 +52,7 @@ struct FixedPlan {
     n = count;
     shape = PieceShape::of(n);
     sync_wave();  // the lanes may still read what an earlier plan left
-    narrow = !wave_any(load_low_bytes(segment, n, exchange, bytes) > 0xff);
+    narrow = load_bytes(segment, n, exchange, bytes);
     UnsignedCode<I> all = 0;
     if (narrow) {
       u32 word = (bytes[0] | bytes[1]) | (bytes[2] | bytes[3]);
@@ -85,6 +85,17 @@ struct FixedPlan {
   TAMIS_DEVICE void stage_planes(u8* stage) const {
     const u32 stride = plane_bytes();
     u8* at = stage + before.payload + 2 * shape.in_group;
+    if (narrow && n == kSegmentCodes) {
+      u32 planes[kPieceWords] = {bytes[0], bytes[1], bytes[2], bytes[3]};
+      bytes_to_planes(planes);
+#pragma unroll
+      for (int b = 0; b < 8; ++b) {
+        if (b < width) {
+          *reinterpret_cast<u16*>(at + kGroupCodes / 8 * b) = static_cast<u16>(plane_of(planes, b));
+        }
+      }
+      return;
+    }
     for (int first = 0; wave_any(first < width); first += 8) {
       u32 planes[kPieceWords] = {};
       if (narrow) {
@@ -120,7 +131,7 @@ struct FixedPlan {
 template <typename I, int kWaves>
 struct FixedWidthEncoder {
   using Team = WaveTeam<kWaves>;
-  static constexpr u32 kStageBytes = 4096 * kWaves;
+  static constexpr u32 kStageBytes = (sizeof(I) == 4 ? 3072 : 4096) * kWaves;
   static constexpr u32 kRound = kWaves * kSegmentCodes;
   static_assert(kRound * sizeof(I) <= kStageBytes && kStageBytes < FixedSums::kOneGroup,
                 "the stage holds a round");
@@ -139,16 +150,17 @@ struct FixedWidthEncoder {
     u8* bytes = reinterpret_cast<u8*>(out);
     u8* stage = reinterpret_cast<u8*>(scratch.stage);
     const u32 flag_bytes = ceil_div<u32>(count, kSegmentCodes);
+    const int wave = Team::wave();
     FixedSums done;
     u32 staged = 0;  // bytes in the stage: the planes of so many codes
     u32 covered = 0;
     for (u32 first = 0; first < count; first += kRound) {
       FixedPlan<I> plan;
-      const FixedSums round = plan_round(codes, count, first, plan, scratch);
+      const FixedSums round = plan_round(codes, count, first, wave, plan, scratch);
       if (plan.n > 0) {
         const u32 flags = plan.flags();
         if (lane_id() == 0) {
-          bytes[first / kSegmentCodes + static_cast<u32>(Team::wave())] = static_cast<u8>(flags);
+          bytes[first / kSegmentCodes + static_cast<u32>(wave)] = static_cast<u8>(flags);
         }
         if (plan.shape.in_group == 0 && plan.width > 0) {
           bytes[flag_bytes + done.groups + plan.before.groups] = static_cast<u8>(plan.width);
@@ -169,7 +181,7 @@ struct FixedWidthEncoder {
     at += staged;
     for (u32 first = covered; first < count; first += kRound) {
       FixedPlan<I> plan;
-      const FixedSums round = plan_round(codes, count, first, plan, scratch);
+      const FixedSums round = plan_round(codes, count, first, wave, plan, scratch);
       if (plan.n > 0) plan.stage_planes(stage);
       Team::sync();
       flush(scratch.stage, round.payload, bytes, at);
@@ -181,11 +193,12 @@ struct FixedWidthEncoder {
 
   /// Bits of such a stream, to all threads. Memory of the codes as for encode().
   static TAMIS_DEVICE u64 bits(const I* codes, u32 count, Scratch& scratch) {
+    const int wave = Team::wave();
     u64 sum = 0;
-    for (u32 at = static_cast<u32>(Team::wave()) * kSegmentCodes; at < count; at += kRound) {
+    for (u32 at = static_cast<u32>(wave) * kSegmentCodes; at < count; at += kRound) {
       FixedPlan<I> plan;
       plan.make(codes + at, static_cast<int>(min_of<u32>(count - at, kSegmentCodes)),
-                scratch.exchange[Team::wave()]);
+                scratch.exchange[wave]);
       const u32 mine = plan.width == 0 ? 1 : 9 + 8 * plan.payload();
       sum += segment_sum(plan.shape.group_codes > 0 ? mine : 0);
     }
@@ -195,27 +208,24 @@ struct FixedWidthEncoder {
  private:
   /// Plans the wave's segment of a round. Returns the round's sums; those before the lane's group
   /// are in the plan.
-  static TAMIS_DEVICE FixedSums plan_round(const I* codes, u32 count, u32 first, FixedPlan<I>& plan,
-                                           Scratch& scratch) {
-    const u32 at = first + static_cast<u32>(Team::wave()) * kSegmentCodes;
+  static TAMIS_DEVICE FixedSums plan_round(const I* codes, u32 count, u32 first, int wave,
+                                           FixedPlan<I>& plan, Scratch& scratch) {
+    const u32 at = first + static_cast<u32>(wave) * kSegmentCodes;
+    prefetch_segment(codes + at + kRound, codes + count);
     FixedSums mine;
     if (at < count) {
       plan.make(codes + at, static_cast<int>(min_of<u32>(count - at, kSegmentCodes)),
-                scratch.exchange[Team::wave()]);
+                scratch.exchange[wave]);
       mine = plan.place();
     }
     // Two sets of totals: one barrier a round is then enough.
     u32* totals = scratch.totals[first / kRound % 2];
-    if (lane_id() == 0) totals[Team::wave()] = mine.word();
+    if (lane_id() == 0) totals[wave] = mine.word();
     Team::sync();
-    u32 before = 0;
-    u32 all = 0;
-#pragma unroll
-    for (int w = 0; w < kWaves; ++w) {
-      const u32 total = totals[w];
-      if (w < Team::wave()) before += total;
-      all += total;
-    }
+    const u32 total = lane_id() < kWaves ? totals[lane_id()] : 0;
+    const u32 through = wave_inclusive_sum(total);
+    const u32 before = shuffle(through - total, wave);
+    const u32 all = shuffle(through, kWaves - 1);
     plan.before += FixedSums::of(before);
     return FixedSums::of(all);
   }

@@ -15,8 +15,8 @@ template <typename I>
 struct RiceDecoder {
   /// Of one wave.
   struct Scratch {
-    BitRing ring;
-    alignas(16) u32 exchange[kSegmentWords];
+    BitWindow window;
+    DenseScratch dense;
     u16 positions[kSegmentCodes];
   };
 
@@ -24,14 +24,17 @@ struct RiceDecoder {
   /// hold them are read. Returns 0 or a StreamFault, in all lanes; the codes of a faulty stream are
   /// anything. Faster where `codes` is a multiple of 16 bytes.
   static TAMIS_DEVICE u32 decode(const u8* bytes, u32 size, u32 count, I* codes, Scratch& scratch) {
+    size = wave_uniform(size);
+    count = wave_uniform(count);
     if (size == 0) {
       for (u32 at = 0; at < count; at += kSegmentCodes) store_zeros(codes + at, left(count, at));
       return codec::kStreamFine;
     }
     if (size > codec::kMostStreamBytes) return codec::kStreamTooLong;
-    BitWalk walk;
-    sync_wave();  // the ring may be that of another stream
-    u32 at = walk.open(bytes, size);
+    sync_wave();  // the scratch may be in use for another stream
+    fill_scatter_table(scratch.dense.scatter);
+    u32 at = 0;
+    BitWalk walk(scratch.window, bytes, size, at);
     for (u32 first = 0; first < count; first += kSegmentCodes) {
       const StreamFault fault =
           decode_segment(walk, scratch, left(count, first), at, codes + first);
@@ -49,19 +52,23 @@ struct RiceDecoder {
 
   static TAMIS_DEVICE StreamFault decode_segment(BitWalk& walk, Scratch& scratch, int n, u32& at,
                                                  I* codes) {
-    const int head = static_cast<int>(walk.get(at) & 15);
+    walk.focus(at, 64);
+    const u32 bits = wave_uniform(walk.peek(at));
+    const int head = static_cast<int>(bits & 15);
     at += kHeadBits;
     if (head == kZeroHead) {
       store_zeros(codes, n);
       return codec::kStreamFine;
     }
     if (head == kDenseHead) {
-      DenseDecoder<I> dense{walk, scratch.ring};
-      return dense.decode(n, at, scratch.exchange, codes);
+      DenseDecoder<I> dense{walk, scratch.dense};
+      return dense.decode(n, at, codes);
     }
     if (head > kSparseHeads) return codec::kStreamKind;
-    ListDecoder<I> list{walk, scratch.ring, scratch.positions};
-    return list.decode(n, static_cast<u32>(head - 1), at, codes);
+    ListDecoder<I> list{walk, scratch.positions};
+    at += kCountBits;
+    const int count = static_cast<int>((bits >> kHeadBits) & ((1u << kCountBits) - 1)) + 1;
+    return list.decode(n, count, static_cast<u32>(head - 1), at, codes);
   }
 };
 

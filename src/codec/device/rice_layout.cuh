@@ -1,5 +1,5 @@
-// Numbers of the Rice format (docs/format_codes.md, 3) for kernels, how much room a stream needs,
-// and the bit buffer that lanes fill together.
+// Numbers of the Rice format (docs/format_codes.md, 3) for kernels, and how much room a stream
+// needs.
 #pragma once
 
 #include "codec/device/code_pieces.cuh"
@@ -11,6 +11,8 @@ inline constexpr int kZeroHead = 0;
 inline constexpr int kSparseHeads = 8;
 inline constexpr int kDenseHead = 9;
 inline constexpr int kHeadBits = 4;
+/// Behind a sparse segment's head, for the number of its entries.
+inline constexpr int kCountBits = 9;
 /// Head of a group whose parameter follows in kWideBits; parameters from kWideHead - 1 on need it.
 inline constexpr int kWideHead = 15;
 inline constexpr int kWideBits = 6;
@@ -41,21 +43,6 @@ inline constexpr u32 kMostSegmentWords = CodeTraits<I>::kBits == 32
 template <typename I>
 TAMIS_DEVICE u32 rice_room_words(u32 count) {
   return ceil_div<u32>(count, kSegmentCodes) * kMostSegmentWords<I> + 1;
-}
-
-/// ORs up to 32 bits into a buffer in shared memory, from bit `at` on.
-TAMIS_DEVICE void or_bits(u32* words, u32 at, u32 bits) {
-  if (bits == 0) return;
-  const u64 wide = u64{bits} << (at & 31);
-  u32* word = words + (at >> 5);
-  atomicOr(word, static_cast<u32>(wide));
-  const u32 high = static_cast<u32>(wide >> 32);
-  if (high != 0) atomicOr(word + 1, high);
-}
-TAMIS_DEVICE void or_code(u32* words, u32 at, u32 u) { or_bits(words, at, u); }
-TAMIS_DEVICE void or_code(u32* words, u32 at, u64 u) {
-  or_bits(words, at, static_cast<u32>(u));
-  or_bits(words, at + 32, static_cast<u32>(u >> 32));
 }
 
 }  // namespace tamis::device

@@ -12,7 +12,7 @@ namespace tamis::device {
 /// Shared memory of a wave that encodes.
 struct RicePlanScratch {
   alignas(16) u32 exchange[kSegmentWords];
-  u16 list[kMostListed + 1];
+  RiceList list;
 };
 
 /// Parameter of a group without one.
@@ -43,29 +43,45 @@ struct RicePlan {
   /// Plans the segment of n codes, at least 1.
   TAMIS_DEVICE void make(const I* segment, int n, RicePlanScratch& scratch) {
     sync_wave();  // the lanes may still read what an earlier plan left
-    const U all = load_low_bytes(segment, n, scratch.exchange, bytes);
+    const bool narrow = load_bytes(segment, n, scratch.exchange, bytes);
     bits = kHeadBits;
     head = kZeroHead;
-    if (!wave_any(all != 0)) return;
+    const u32 mask = nonzero_bytes(bytes);
+    const u32 found = static_cast<u32>(count_ones(mask));
+    const int nonzero = static_cast<int>(wave_sum(found));
+    if (nonzero == 0) return;
+    u32 sparse_bits = ~0u;
+    if (3 * nonzero <= n) {
+      int low_bits = 0;
+      sparse_bits = make_list<kCodeBits>(mask, found, reinterpret_cast<const u8*>(scratch.exchange),
+                                         nonzero, n, scratch.list, low_bits);
+      listed = nonzero;
+      head = 1 + low_bits;
+      if (sparse_bits < least_dense(found, nonzero, n)) {
+        bits += sparse_bits;
+        return;
+      }
+    }
     const PieceShape shape = PieceShape::of(n);
-    if (!wave_any(all > 0xff)) {
-      choose(shape, n, segment, NarrowGroups{}, scratch);
-    } else if (sizeof(I) == 4 || !wave_any(static_cast<u64>(all) >> 32 != 0)) {
+    if (narrow) {
+      choose(shape, n, NarrowGroups{}, sparse_bits);
+      return;
+    }
+    const MemoryPiece<I> memory{segment + kPieceCodes * lane_id(), shape.codes};
+    u64 all = 0;
+    if (sizeof(I) == 8) memory.each([&](U u, int) { all |= u; });
+    if (sizeof(I) == 4 || !wave_any(all >> 32 != 0)) {
       RegisterPiece<u32> piece;
-      MemoryPiece<I>{segment + kPieceCodes * lane_id(), shape.codes}.each(
-          [&](U u, int i) { piece.u[i] = static_cast<u32>(u); });
-      choose(shape, n, segment, WideGroups<RegisterPiece<u32>, u32>{piece}, scratch);
+      memory.each([&](U u, int i) { piece.u[i] = static_cast<u32>(u); });
+      choose(shape, n, WideGroups<RegisterPiece<u32>, u32>{piece}, sparse_bits);
     } else {
-      const MemoryPiece<I> piece{segment + kPieceCodes * lane_id(), shape.codes};
-      choose(shape, n, segment, WideGroups<MemoryPiece<I>, U>{piece}, scratch);
+      choose(shape, n, WideGroups<MemoryPiece<I>, U>{memory}, sparse_bits);
     }
   }
 
  private:
   /// Groups whose u are bytes.
   struct NarrowGroups {
-    TAMIS_DEVICE void cap(u32 (&)[kPieceWords]) const {}
-
     TAMIS_DEVICE void choose_parameter(RicePlan& plan, const PieceShape& shape, int n) const {
       const u32(&bytes)[kPieceWords] = plan.bytes;
       u32 sum = 0;
@@ -132,12 +148,6 @@ struct RicePlan {
   struct WideGroups {
     const Piece& piece;
 
-    /// For lists: what is larger than a byte is as good as 254 or 255.
-    TAMIS_DEVICE void cap(u32 (&bytes)[kPieceWords]) const {
-      pack(bytes,
-           [](V u) { return u > 0xff ? 0xfe | static_cast<u32>(u & 1) : static_cast<u32>(u); });
-    }
-
     TAMIS_DEVICE void choose_parameter(RicePlan& plan, const PieceShape& shape, int n) const {
       V all = 0;
       piece.each([&](V u, int) { all |= u; });
@@ -187,34 +197,28 @@ struct RicePlan {
     }
   };
 
+  /// What a dense segment takes at least behind its head: the groups' heads, a bit for each code of
+  /// a group that is not zero, and one more for a code that is not.
+  static TAMIS_DEVICE u32 least_dense(u32 found, int nonzero, int n) {
+    LaneMask lanes = wave_ballot(found > 0);  // a group's lanes to the first of them
+    lanes |= lanes >> 1;
+    lanes |= lanes >> 2;
+    const int groups = count_ones(lanes & LaneMask{0x11111111});
+    int least = kHeadBits * kSegmentGroups + kGroupCodes * groups + nonzero;
+    if (n < kSegmentCodes) {
+      const int last = (n - 1) / kGroupCodes;
+      least -= kHeadBits * (kSegmentGroups - 1 - last);
+      if (((lanes >> (kGroupLanes * last)) & 1) != 0) least -= kGroupCodes * (last + 1) - n;
+    }
+    return static_cast<u32>(least);
+  }
+
+  /// Plans a dense segment, and keeps to the list where that takes `sparse_bits` and is shorter.
   template <typename Groups>
-  TAMIS_DEVICE void choose(const PieceShape& shape, int n, const I*, const Groups& groups,
-                           RicePlanScratch& scratch) {
-    groups.cap(bytes);
-    u32 flags = 0;
-#pragma unroll
-    for (int k = 0; k < kPieceWords; ++k) flags |= bytes_from<1>(bytes[k]) >> k;
-    const u32 found = static_cast<u32>(count_ones(flags));
-    const u32 in_group = group_sum(found);
-    // A bit for each code of a group that is not zero, and one more for a non-zero.
-    const u32 least = in_group > 0 ? static_cast<u32>(shape.group_codes) + in_group : 0;
-    const u32 sums = segment_sum(in_group | (least << 16));
-    const int nonzero = static_cast<int>(sums & 0xffff);
-    const u32 heads = kHeadBits * static_cast<u32>(ceil_div(n, kGroupCodes));
-    u32 sparse_bits = ~0u;
-    int low_bits = 0;
-    if (3 * nonzero <= n) {
-      list_nonzeros(bytes, found, scratch.list);
-      sparse_bits = list_bits<kCodeBits>(scratch.list, nonzero, n, low_bits);
-    }
-    u32 dense_bits = ~0u;
-    if (sparse_bits >= heads + (sums >> 16)) {
-      groups.choose_parameter(*this, shape, n);
-      dense_bits = place_groups(shape);
-    }
+  TAMIS_DEVICE void choose(const PieceShape& shape, int n, const Groups& groups, u32 sparse_bits) {
+    groups.choose_parameter(*this, shape, n);
+    const u32 dense_bits = place_groups(shape);
     if (sparse_bits < dense_bits) {
-      listed = nonzero;
-      head = 1 + low_bits;
       bits += sparse_bits;
       return;
     }

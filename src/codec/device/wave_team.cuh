@@ -7,9 +7,11 @@ namespace tamis::device {
 
 template <int kWaves>
 struct WaveTeam {
+  static_assert(kWaves >= 1 && kWaves <= kWave, "a lane looks after each wave");
   static constexpr u32 kThreads = kWaves * kWave;
 
-  static TAMIS_DEVICE int wave() { return kWaves == 1 ? 0 : wave_id(); }
+  /// All lanes of the wave call.
+  static TAMIS_DEVICE int wave() { return kWaves == 1 ? 0 : wave_uniform(wave_id()); }
   static TAMIS_DEVICE u32 thread() {
     return kWaves == 1 ? static_cast<u32>(lane_id()) : threadIdx.x;
   }
@@ -23,8 +25,9 @@ struct WaveTeam {
   /// Sum of what the waves have, each the same in its lanes; `scratch` has a word a wave.
   static TAMIS_DEVICE u64 sum(u64 of_wave, u64* scratch) {
     if (kWaves == 1) return of_wave;
+    const int mine = wave();
     sync();
-    if (lane_id() == 0) scratch[wave()] = of_wave;
+    if (lane_id() == 0) scratch[mine] = of_wave;
     sync();
     u64 total = 0;
 #pragma unroll

@@ -52,6 +52,15 @@ TAMIS_DEVICE void store_16_streaming(void* address, Vec16 value) {
 #endif
 }
 
+/// Asks for a line of 128 bytes that is needed later.
+TAMIS_DEVICE void prefetch_line(const void* address) {
+#if defined(TAMIS_GPU_CUDA) && !defined(TAMIS_GPU_SIM)
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(address));
+#else
+  static_cast<void>(address);
+#endif
+}
+
 /// Copies `size` bytes, all threads of a one-dimensional block together. Any alignment; 16 bytes at
 /// a time where source and target are equally far from a multiple of 16. No barrier at the end.
 TAMIS_DEVICE void copy_by_block(u8* to, const u8* from, i64 size) {
@@ -70,6 +79,32 @@ TAMIS_DEVICE void copy_by_block(u8* to, const u8* from, i64 size) {
     store_16(to + head + 16 * i, load_16(from + head + 16 * i));
   }
   for (i64 i = tail + thread; i < size; i += threads) to[i] = from[i];
+}
+
+/// Copies `size` bytes from whole words to any address, all threads of a one-dimensional block
+/// together, 16 bytes a store. Only words that hold bytes of the run are read. No barrier at the
+/// end.
+TAMIS_DEVICE void copy_words_by_block(u8* to, const u32* from, u32 size) {
+  const u32 head = min_of(static_cast<u32>(-reinterpret_cast<u64>(to) & 15), size);
+  const u32 vectors = (size - head) / 16;
+  const u32 tail = head + 16 * vectors;
+  const u8* bytes = reinterpret_cast<const u8*>(from);
+  if (threadIdx.x < head) to[threadIdx.x] = bytes[threadIdx.x];
+  const u32 shift = head % 4 * 8;
+  const u32* words = from + head / 4;
+  for (u32 i = threadIdx.x; i < vectors; i += blockDim.x) {
+    u32 word[5];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) word[k] = words[4 * i + k];
+    word[4] = shift != 0 ? words[4 * i + 4] : 0;
+    Vec16 out;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      out.word[k] = shift != 0 ? (word[k] >> shift) | (word[k + 1] << (32 - shift)) : word[k];
+    }
+    store_16(to + head + 16 * i, out);
+  }
+  if (threadIdx.x < size - tail) to[tail + threadIdx.x] = bytes[tail + threadIdx.x];
 }
 
 }  // namespace tamis::device

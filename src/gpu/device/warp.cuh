@@ -49,8 +49,20 @@ TAMIS_DEVICE LaneMask wave_ballot(bool predicate) {
   return __ballot_sync(kAllLanes, predicate);
 #endif
 }
-TAMIS_DEVICE bool wave_any(bool predicate) { return wave_ballot(predicate) != 0; }
-TAMIS_DEVICE bool wave_all(bool predicate) { return wave_ballot(predicate) == kAllLanes; }
+TAMIS_DEVICE bool wave_any(bool predicate) {
+#ifdef TAMIS_GPU_HIP
+  return wave_ballot(predicate) != 0;
+#else
+  return __any_sync(kAllLanes, predicate) != 0;
+#endif
+}
+TAMIS_DEVICE bool wave_all(bool predicate) {
+#ifdef TAMIS_GPU_HIP
+  return wave_ballot(predicate) == kAllLanes;
+#else
+  return __all_sync(kAllLanes, predicate) != 0;
+#endif
+}
 
 /// A barrier of the block; whether the predicate holds in all of its threads.
 TAMIS_DEVICE bool block_all(bool predicate) { return __syncthreads_and(predicate ? 1 : 0) != 0; }
@@ -65,21 +77,49 @@ TAMIS_DEVICE T shuffle(T value, int from) {
   return __shfl_sync(kAllLanes, value, from);
 #endif
 }
+/// A value that all lanes have alike, made so that compilers know: branches on it are then taken by
+/// the whole wave, which spares the checks around wave operations.
+template <typename T>
+TAMIS_DEVICE T wave_uniform(T value) {
+#ifdef TAMIS_GPU_HIP
+  return value;
+#else
+  return shuffle(value, 0);
+#endif
+}
+
 /// The value of the lane whose index differs in the bits of `mask`.
 template <typename T>
 TAMIS_DEVICE T shuffle_xor(T value, int mask) {
+#ifdef TAMIS_GPU_HIP
   return shuffle(value, lane_id() ^ mask);
+#else
+  return __shfl_xor_sync(kAllLanes, value, mask);
+#endif
 }
 /// The value of the lane `distance` below; the first lanes keep their own.
 template <typename T>
 TAMIS_DEVICE T shuffle_up(T value, int distance) {
+#ifdef TAMIS_GPU_HIP
   return shuffle(value, lane_id() >= distance ? lane_id() - distance : lane_id());
+#else
+  return __shfl_up_sync(kAllLanes, value, static_cast<unsigned>(distance));
+#endif
 }
 /// The value of the lane `distance` above; the last lanes keep their own.
 template <typename T>
 TAMIS_DEVICE T shuffle_down(T value, int distance) {
+#ifdef TAMIS_GPU_HIP
   return shuffle(value, lane_id() + distance < kWave ? lane_id() + distance : lane_id());
+#else
+  return __shfl_down_sync(kAllLanes, value, static_cast<unsigned>(distance));
+#endif
 }
+
+// From sm_80 on the hardware reduces u32.
+#if defined(TAMIS_GPU_CUDA) && !(defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+#define TAMIS_HAS_WAVE_REDUCTIONS 1
+#endif
 
 // Reductions: every lane gets the result. The tree is fixed, so floating-point sums are the same in
 // every run on devices of one wave size.
@@ -88,6 +128,26 @@ TAMIS_DEVICE T wave_sum(T value) {
 #pragma unroll
   for (int step = kWave / 2; step > 0; step /= 2) value += shuffle_xor(value, step);
   return value;
+}
+TAMIS_DEVICE u32 wave_sum(u32 value) {
+#ifndef TAMIS_HAS_WAVE_REDUCTIONS
+  return wave_sum<u32>(value);
+#else
+  return __reduce_add_sync(kAllLanes, value);
+#endif
+}
+template <typename T>
+TAMIS_DEVICE T wave_or(T value) {
+#pragma unroll
+  for (int step = kWave / 2; step > 0; step /= 2) value |= shuffle_xor(value, step);
+  return value;
+}
+TAMIS_DEVICE u32 wave_or(u32 value) {
+#ifndef TAMIS_HAS_WAVE_REDUCTIONS
+  return wave_or<u32>(value);
+#else
+  return __reduce_or_sync(kAllLanes, value);
+#endif
 }
 template <typename T>
 TAMIS_DEVICE T wave_min(T value) {
@@ -102,6 +162,25 @@ TAMIS_DEVICE T wave_max(T value) {
   return value;
 }
 
+/// The sum of the lane's value and that of the lane `step` below, where that is in the same run of
+/// kLanes lanes, a power of two.
+template <int kLanes>
+TAMIS_DEVICE u32 add_from_below(u32 value, int step) {
+#if defined(TAMIS_GPU_CUDA) && !defined(TAMIS_GPU_SIM)
+  // The shuffle itself says whether there is such a lane.
+  asm volatile(
+      "{ .reg .u32 below; .reg .pred there;\n"
+      "shfl.sync.up.b32 below|there, %0, %1, %2, 0xffffffff;\n"
+      "@there add.u32 %0, %0, below; }"
+      : "+r"(value)
+      : "r"(step), "n"((kWave - kLanes) << 8));
+  return value;
+#else
+  const u32 below = shuffle_up(value, step);
+  return lane_id() % kLanes >= step ? value + below : value;
+#endif
+}
+
 /// Sum over this lane and those before it.
 template <typename T>
 TAMIS_DEVICE T wave_inclusive_sum(T value) {
@@ -110,6 +189,11 @@ TAMIS_DEVICE T wave_inclusive_sum(T value) {
     const T before = shuffle_up(value, step);
     if (lane_id() >= step) value += before;
   }
+  return value;
+}
+TAMIS_DEVICE u32 wave_inclusive_sum(u32 value) {
+#pragma unroll
+  for (int step = 1; step < kWave; step *= 2) value = add_from_below<kWave>(value, step);
   return value;
 }
 /// Sum over the lanes before this one; 0 in lane 0.

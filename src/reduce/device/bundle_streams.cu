@@ -19,52 +19,64 @@ using Lattice = i32;
 constexpr int kThreads = TAMIS_THREADS;
 constexpr int kWaves = kThreads / kWave;
 
-}  // namespace
+// The stream of a block or wave, by number; those of the fine points, which are the longest, come
+// first.
+struct Stream {
+  int number;
+  i64 bundle;
+  i64 at;  // among sizes and counts
+  Lattice* codes;
 
-// A block takes a stream. Those of the fine points, which are the longest, come first.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) encode_streams(const BlobArgs args) {
-  using Rice = RiceEncoder<Lattice, kWaves>;
-  using FixedWidth = FixedWidthEncoder<Lattice, kWaves>;
-  __shared__ union {
-    typename Rice::Scratch rice;
-    typename FixedWidth::Scratch fixed_width;
-  } scratch;
-  const i64 bundles = args.grid.bundle_count;
-  const int stream = kStreams - 1 - static_cast<int>(blockIdx.x / bundles);
-  const i64 bundle = blockIdx.x % bundles;
-  const Lattice* codes = static_cast<const Lattice*>(args.codes) + args.grid.codes_at[stream] +
-                         bundle * args.grid.code_room[stream];
-  u32* words = args.words + args.words_at[stream] + bundle * args.word_room[stream];
-  const u32 count = args.counts[stream * bundles + bundle];
-  const u32 size = args.coder == 2 ? FixedWidth::encode(codes, count, words, scratch.fixed_width)
-                                   : Rice::encode(codes, count, words, scratch.rice);
-  if (threadIdx.x == 0) args.stream_sizes[stream * bundles + bundle] = size;
+  TAMIS_DEVICE Stream(const BlobArgs& args, i64 turn) {
+    const i64 bundles = args.grid.bundle_count;
+    number = kStreams - 1 - static_cast<int>(turn / bundles);
+    bundle = turn % bundles;
+    at = number * bundles + bundle;
+    codes = static_cast<Lattice*>(const_cast<void*>(args.codes)) + args.grid.codes_at[number] +
+            bundle * args.grid.code_room[number];
+  }
+};
+
+// A block takes a stream.
+template <typename Encoder>
+TAMIS_DEVICE void encode_stream(const BlobArgs& args) {
+  __shared__ typename Encoder::Scratch scratch;
+  const Stream stream(args, blockIdx.x);
+  u32* words =
+      args.words + args.words_at[stream.number] + stream.bundle * args.word_room[stream.number];
+  const u32 size = Encoder::encode(stream.codes, args.counts[stream.at], words, scratch);
+  if (threadIdx.x == 0) args.stream_sizes[stream.at] = size;
 }
 
-// A wave takes a stream.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) decode_streams(const BlobArgs args) {
-  using Rice = RiceDecoder<Lattice>;
-  using FixedWidth = FixedWidthDecoder<Lattice, 1>;
-  __shared__ union {
-    typename Rice::Scratch rice;
-    typename FixedWidth::Scratch fixed_width;
-  } scratch[kWaves];
-  const i64 bundles = args.grid.bundle_count;
-  const i64 wave = static_cast<i64>(blockIdx.x) * kWaves + wave_id();
-  if (wave >= bundles * kStreams) return;
-  const int stream = kStreams - 1 - static_cast<int>(wave / bundles);
-  const i64 bundle = wave % bundles;
-  const i64 at = stream * bundles + bundle;
-  Lattice* codes = static_cast<Lattice*>(const_cast<void*>(args.codes)) +
-                   args.grid.codes_at[stream] + bundle * args.grid.code_room[stream];
-  const u32 count = args.counts[at];
-  const u32 size = args.stream_sizes[at];
-  const u8* bytes = args.data + args.stream_at[at];
-  const int coder = args.coders[stream * args.grid.chunk_count + args.grid.bundles[bundle].chunk];
+// A wave takes a stream, if it is of this coder; empty ones count as Rice streams.
+template <typename Decoder>
+TAMIS_DEVICE void decode_stream(const BlobArgs& args, bool fixed_width) {
+  __shared__ typename Decoder::Scratch scratch[kWaves];
+  const i64 turn = static_cast<i64>(blockIdx.x) * kWaves + wave_id();
+  if (turn >= args.grid.bundle_count * kStreams) return;
+  const Stream stream(args, turn);
+  const int coder =
+      args.coders[stream.number * args.grid.chunk_count + args.grid.bundles[stream.bundle].chunk];
+  if ((coder == 2) != fixed_width) return;
   const u32 fault =
-      coder == 2 ? FixedWidth::decode(bytes, size, count, codes, scratch[wave_id()].fixed_width)
-                 : Rice::decode(bytes, size, count, codes, scratch[wave_id()].rice);
+      Decoder::decode(args.data + args.stream_at[stream.at], args.stream_sizes[stream.at],
+                      args.counts[stream.at], stream.codes, scratch[wave_id()]);
   if (fault != 0 && lane_id() == 0) {
-    report_fault(args.report, bundle, kFaultStream + static_cast<int>(fault));
+    report_fault(args.report, stream.bundle, kFaultStream + static_cast<int>(fault));
   }
+}
+
+}  // namespace
+
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) encode_rice(const BlobArgs args) {
+  encode_stream<RiceEncoder<Lattice, kWaves>>(args);
+}
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) encode_fixed_width(const BlobArgs args) {
+  encode_stream<FixedWidthEncoder<Lattice, kWaves>>(args);
+}
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) decode_rice(const BlobArgs args) {
+  decode_stream<RiceDecoder<Lattice>>(args, false);
+}
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) decode_fixed_width(const BlobArgs args) {
+  decode_stream<FixedWidthDecoder<Lattice, 1>>(args, true);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reduce/device/cell_io.cuh"
+#include "reduce/device/cell_walk.cuh"
 
 namespace tamis::device {
 
@@ -37,28 +38,63 @@ TAMIS_DEVICE bool turn_of_wave(const GridArgs& grid, CellTurn& turn) {
   return find_turn(grid, wave / kCells, turn);
 }
 
-/// Walks an interpolated cell with predictor 0 to 3.
-template <int kRank, bool kContexts, typename I, typename Group, typename Visit>
-TAMIS_DEVICE void walk_cell(const Slot* v, const CellForm<kRank>& form, int predictor,
-                            const Group& group, const Visit& visit) {
-  const bool cubic = predictor >= 2;
-  const bool averaged = (predictor & 1) != 0;
-  if (!form.is_full()) {
-    PartialWalk<kRank, kContexts, I>::run(v, form, cubic, averaged, group, visit);
-  } else if (cubic) {
-    if (averaged) {
-      FullWalk<kRank, true, true, kContexts, I>::template levels<kSide / 2>(v, form, group, 0,
-                                                                            visit);
-    } else {
-      FullWalk<kRank, true, false, kContexts, I>::template levels<kSide / 2>(v, form, group, 0,
-                                                                             visit);
-    }
-  } else if (averaged) {
-    FullWalk<kRank, false, true, kContexts, I>::template levels<kSide / 2>(v, form, group, 0,
-                                                                           visit);
+/// A thread takes an edge: all tiles' edges along one axis, then those along the next.
+TAMIS_DEVICE bool turn_of_edge(const GridArgs& grid, CellTurn& turn) {
+  const i64 turns = grid.bundle_count * kTilesPerBundle;
+  const i64 index = static_cast<i64>(grid_thread());
+  turn.mask = 1 << static_cast<int>(index / turns);
+  return index < turns * kAxes && find_turn(grid, index % turns, turn);
+}
+/// The turn of a lane, for all lanes.
+TAMIS_DEVICE CellTurn turn_of_lane(const CellTurn& mine, int lane) {
+  return {shuffle(mine.bundle, lane), shuffle(mine.tile, lane), shuffle(mine.mask, lane)};
+}
+
+/// The coarse levels of a full cell, from stride kStride down.
+template <int kRank, int kStride, bool kContexts, typename I, typename Group, typename Node,
+          typename Visit>
+TAMIS_DEVICE void walk_coarse(const Node* v, const CellForm<kRank>& form, int predictor, int code,
+                              const Visit& visit) {
+  if constexpr (kStride > 1) {
+    LevelWalk<kRank, kStride, kAnyPredictor, kContexts, I, Group>::run(v, form, predictor, code,
+                                                                       visit);
+    walk_coarse<kRank, kStride / 2, kContexts, I, Group>(v, form, predictor, code, visit);
+  }
+}
+template <int kRank, int kKnown, bool kContexts, typename I, typename Group, typename Node,
+          typename Visit>
+TAMIS_DEVICE void walk_fine(const Node* v, const CellForm<kRank>& form, int predictor,
+                            const Visit& visit) {
+  int code = 0;
+  LevelWalk<kRank, 1, kKnown, kContexts, I, Group>::run(v, form, predictor, code, visit);
+}
+
+/// Walks an interpolated cell with predictor 0 to 3. Only the finest level of full cells, which is
+/// most of the work, is worth a text for each predictor.
+template <int kRank, bool kContexts, typename I, typename Node, typename Group, typename Visit>
+TAMIS_DEVICE void walk_cell(const Node* v, const CellForm<kRank>& form, int predictor,
+                            bool may_be_full, const Group&, const Visit& visit) {
+  if constexpr (kRank == 1) {
+    LineWalk<kContexts, I, Group>::run(v, form, predictor >= 2, visit);
+  } else if (!may_be_full || !form.is_full()) {
+    CoarseWalk<kRank, kContexts, I, Group>::run(v, form, predictor >= 2, (predictor & 1) != 0,
+                                                visit);
+    walk_fine<kRank, kAnyCell, kContexts, I, Group>(v, form, predictor, visit);
   } else {
-    FullWalk<kRank, false, false, kContexts, I>::template levels<kSide / 2>(v, form, group, 0,
-                                                                            visit);
+    walk_coarse<kRank, kSide / 2, kContexts, I, Group>(v, form, predictor, 0, visit);
+    switch (predictor) {
+      case 0:
+        walk_fine<kRank, 0, kContexts, I, Group>(v, form, predictor, visit);
+        return;
+      case 1:
+        walk_fine<kRank, 1, kContexts, I, Group>(v, form, predictor, visit);
+        return;
+      case 2:
+        walk_fine<kRank, 2, kContexts, I, Group>(v, form, predictor, visit);
+        return;
+      default:
+        walk_fine<kRank, 3, kContexts, I, Group>(v, form, predictor, visit);
+    }
   }
 }
 

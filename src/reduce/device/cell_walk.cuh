@@ -1,381 +1,449 @@
-// The hierarchy of an interpolated cell (docs/format.md, section 11): its points in the order of
-// their codes, level by level, each with what its neighbours predict. The points of one phase (a
-// level's points with equally many odd axes) do not depend on each other, so a group of threads
-// takes them together and meets between phases.
+// Walks through the points of interpolated cells. A thread keeps its place along all axes but the
+// slowest and goes along that one, so that addresses are constants apart, what decides about
+// missing neighbours is known beforehand, and neighbours along it are read once.
 #pragma once
 
-#include "gpu/device/warp.cuh"
-#include "reduce/device/number_map.cuh"
-#include "reduce/device/tile.cuh"
+#include "reduce/device/cell_places.cuh"
 
 namespace tamis::device {
 
-constexpr TAMIS_DEVICE int power(int base, int exponent) {
-  int result = 1;
-  for (int i = 0; i < exponent; ++i) result *= base;
-  return result;
-}
+/// How a point of a line is predicted where neighbours are missing (docs/format.md, section 11.2).
+/// With b and c around the point, a and d beyond, let A = b - a, D = c - d, R = c - b. The cubic's
+/// bend A + D is 2R + 2D without a, 2A - 2R without d, and 0 without both. Without c, the line
+/// through a and b takes its place, or b itself, and there is no bend.
+struct EndRule {
+  // Weights of A, D and R in the bend; all 0 makes the prediction linear.
+  int a;
+  int d;
+  int rise;
+  int beyond;  // weight of A in the replacement of c
+  bool has_a;
+  bool has_c;
+  bool has_d;
 
-/// Nodes of a cell of kRank axes in shared memory. A row holds its even nodes first, then the odd
-/// ones: the finest level, which is most of the work, then reads and writes without bank conflicts.
-/// Rows are padded so that four of them cover all banks.
-template <int kRank>
-struct CellPlaces {
-  static constexpr int kHalf = kSide / 2;
-  static constexpr int kPitch = kSide + 4;
-  static constexpr int kPlane = (kSide + 1) * kPitch;
-  static constexpr int kSlots = kPitch * power(kSide + 1, kRank - 1);
-
-  static TAMIS_DEVICE int in_row(int x) { return (x & 1) != 0 ? kHalf + 1 + (x >> 1) : x >> 1; }
-  /// Distance of neighbours along an axis other than 0.
-  static constexpr TAMIS_DEVICE int stride(int axis) { return axis == 1 ? kPitch : kPlane; }
-  static TAMIS_DEVICE int at(const int c[kRank]) {
-    int place = in_row(c[0]);
-#pragma unroll
-    for (int axis = 1; axis < kRank; ++axis) place += c[axis] * stride(axis);
-    return place;
+  /// Of the `index`-th odd point on a line whose last node has level index `last`.
+  static TAMIS_DEVICE EndRule at(int index, int last, bool cubic) {
+    EndRule rule;
+    rule.has_a = index > 0;
+    rule.has_c = 2 * index + 2 <= last;
+    rule.has_d = 2 * index + 4 <= last;
+    const bool bends = cubic && rule.has_c;
+    rule.a = bends && rule.has_a ? (rule.has_d ? 1 : 2) : 0;
+    rule.d = bends && rule.has_d ? (rule.has_a ? 1 : 2) : 0;
+    rule.rise = !bends || rule.has_a == rule.has_d ? 0 : rule.has_d ? 2 : -2;
+    rule.beyond = rule.has_a ? 1 : 0;
+    return rule;
   }
 };
 
-/// What a walk needs to know of a cell. Axis 0 is the fastest.
-template <int kRank>
-struct CellForm {
-  int nodes[kRank];
-  bool far[kRank];    // the last of them is a boundary
-  int prefer[kRank];  // higher = preferred
+/// How much of a walk is known beforehand.
+enum : int {
+  kAnyCell = -2,       // nothing
+  kAnyPredictor = -1,  // the cell is full
+  // From 0 on: the cell is full, and has this predictor.
+};
 
-  TAMIS_DEVICE bool is_full() const {
-    bool full = true;
-#pragma unroll
-    for (int axis = 0; axis < kRank; ++axis) full = full && nodes[axis] == kSide + 1;
-    return full;
+/// Neighbours that do not exist may have any value.
+template <int kKnown, bool kContexts, typename I>
+TAMIS_DEVICE I predict_by(const EndRule& rule, bool cubic, I a, I b, I c, I d, I& activity) {
+  if (kKnown == kAnyCell && !rule.has_c) {
+    c = wrap_add(b, wrap_mul(wrap_sub(b, a), static_cast<I>(rule.beyond)));
   }
-};
-
-/// The threads that work on one cell.
-struct WholeBlock {
-  TAMIS_DEVICE int rank() const { return static_cast<int>(threadIdx.x); }
-  TAMIS_DEVICE int size() const { return static_cast<int>(blockDim.x); }
-  TAMIS_DEVICE void sync() const { __syncthreads(); }
-  /// sync(), and whether the flag is set in all threads.
-  TAMIS_DEVICE bool sync_all(bool flag) const { return block_all(flag); }
-};
-struct OneWave {
-  TAMIS_DEVICE int rank() const { return lane_id(); }
-  static constexpr TAMIS_DEVICE int size() { return kWave; }
-  TAMIS_DEVICE void sync() const { sync_wave(); }
-  TAMIS_DEVICE bool sync_all(bool flag) const {
-    sync_wave();
-    return wave_all(flag);
-  }
-};
-
-/// A point of the walk.
-template <int kRank, typename I>
-struct WalkPoint {
-  int place;  // in shared memory
-  int code;   // position among the codes of its part
-  int level;  // log2 of the stride; 0 = fine part
-  I predicted;
-  I activity;
-  int at[kRank];  // coordinates
-};
-
-template <typename I>
-TAMIS_DEVICE I magnitude_of(I a) {
-  const I m = a < 0 ? wrap_sub(I{0}, a) : a;
-  return m < 0 ? I{0} : m;
-}
-
-/// Prediction between b and c; a and d are the next ones, where they exist.
-template <bool kContexts, typename I>
-TAMIS_DEVICE I predict_between(bool cubic, I a, I b, I c, I d, I& activity) {
-  if (!cubic) {
-    if (kContexts) activity = magnitude_of(wrap_sub(b, c));
+  const I rise = wrap_sub(c, b);
+  if (kKnown >= 0 && kKnown < 2) {
+    if (kContexts) activity = magnitude_of(rise);
     return static_cast<I>(wrap_add(wrap_add(b, c), I{1}) >> 1);
   }
+  const I bend = wrap_add(wrap_add(wrap_mul(wrap_sub(b, a), static_cast<I>(rule.a)),
+                                   wrap_mul(wrap_sub(c, d), static_cast<I>(rule.d))),
+                          wrap_mul(rise, static_cast<I>(rule.rise)));
   if (kContexts) {
-    const I turn = magnitude_of(wrap_sub(wrap_sub(b, a), wrap_sub(d, c)));
-    activity = wrap_add(turn, static_cast<I>(magnitude_of(wrap_sub(b, c)) >> 2));
+    const I slope = magnitude_of(wrap_sub(b, c));
+    activity = cubic ? wrap_add(magnitude_of(bend), static_cast<I>(slope >> 2)) : slope;
   }
-  const I bend = static_cast<I>(wrap_add(wrap_add(wrap_sub(b, a), wrap_sub(c, d)), I{4}) >> 3);
-  return static_cast<I>(wrap_add(wrap_add(wrap_add(b, c), bend), I{1}) >> 1);
+  const I eighth = static_cast<I>(wrap_add(bend, I{4}) >> 3);
+  return static_cast<I>(wrap_add(wrap_add(wrap_add(b, c), eighth), I{1}) >> 1);
 }
 
-/// Along one axis: b lies at `b_place`, even nodes of the level are `gap` apart.
-template <bool kContexts, typename I, typename Slot>
-TAMIS_DEVICE I predict_inside(bool cubic, const Slot* v, int b_place, int gap, bool has_a,
-                              bool has_d, I& activity) {
-  const I b = static_cast<I>(v[b_place]);
-  const I c = static_cast<I>(v[b_place + gap]);
-  if (!cubic) return predict_between<kContexts, I>(false, b, b, c, c, activity);
-  I a = static_cast<I>(v[has_a ? b_place - gap : b_place]);
-  I d = static_cast<I>(v[has_d ? b_place + 2 * gap : b_place]);
-  const I rise = wrap_sub(c, b);
-  if (!has_a) a = has_d ? wrap_sub(d, wrap_mul(I{3}, rise)) : wrap_sub(b, rise);
-  if (!has_d) d = has_a ? wrap_add(a, wrap_mul(I{3}, rise)) : wrap_add(c, rise);
-  return predict_between<kContexts, I>(true, a, b, c, d, activity);
-}
-
-/// Mean over axes as the format has it; entries of axes that are not odd are ignored.
-template <int kRank, typename I>
-TAMIS_DEVICE I average(const I p[kRank], int set, int odd, int preferred) {
-  I sum = I{0};
-#pragma unroll
-  for (int axis = 0; axis < kRank; ++axis) {
-    if ((set >> axis & 1) == 0) continue;
-    sum = wrap_add(sum, p[axis]);
-    if (odd == 3 && axis == preferred) sum = wrap_add(sum, p[axis]);
-  }
-  if (odd == 1) return sum;
-  return odd == 2 ? static_cast<I>(wrap_add(sum, I{1}) >> 1)
-                  : static_cast<I>(wrap_add(sum, I{2}) >> 2);
-}
-
-/// The b-th of the sets of `odd` axes, in the order of the format.
+/// Which axis a point is predicted along, or mostly, for the sets of its odd axes.
 template <int kRank>
-TAMIS_DEVICE int odd_set(int odd, int b) {
-  if (odd == 1) return 1 << b;
-  if (odd == kRank) return (1 << kRank) - 1;
-  return b == 2 ? 6 : 3 + 2 * b;  // two of three
-}
-template <int kRank>
-constexpr TAMIS_DEVICE int odd_set_count(int odd) {
-  return odd == kRank ? 1 : kRank;
-}
+struct AxisChoice {
+  int of_set[1 << kRank];
 
-template <int kRank>
-TAMIS_DEVICE int preferred_axis(const int prefer[kRank], int set) {
-  int best = -1;
-  int rank = -1;
+  TAMIS_DEVICE explicit AxisChoice(const CellForm<kRank>& form) {
 #pragma unroll
-  for (int axis = 0; axis < kRank; ++axis) {
-    if ((set >> axis & 1) == 0 || prefer[axis] <= rank) continue;
-    rank = prefer[axis];
-    best = axis;
-  }
-  return best;
-}
-
-/// Full cells: all numbers are constants. kStride is that of the level, kOdd the phase.
-template <int kRank, bool kCubic, bool kAveraged, bool kContexts, typename I>
-struct FullWalk {
-  using Places = CellPlaces<kRank>;
-
-  template <int kStride, int kOdd, typename Slot, typename Group, typename Visit>
-  static TAMIS_DEVICE void phase(const Slot* v, const CellForm<kRank>& form, const Group& group,
-                                 int first_code, const Visit& visit) {
-    constexpr int kOdds = kSide / (2 * kStride);  // odd indices along an axis
-    constexpr int kEvens = kOdds - 1;
-    constexpr int kEach = power(kOdds, kOdd) * power(kEvens, kRank - kOdd);
-    constexpr int kSets = odd_set_count<kRank>(kOdd);
-    if constexpr (kEach > 0) {
-      for (int i = group.rank(); i < kSets * kEach; i += group.size()) {
-        const int set = odd_set<kRank>(kOdd, i / kEach);
-        int rest = i % kEach;
-        int index[kRank];  // among the odd or even ones along each axis
-        WalkPoint<kRank, I> point;
+    for (int set = 1; set < 1 << kRank; ++set) {
+      int rank = -1;
+      of_set[set] = 0;
 #pragma unroll
-        for (int axis = 0; axis < kRank; ++axis) {
-          const bool odd = (set >> axis & 1) != 0;
-          if (axis + 1 == kRank) {
-            index[axis] = rest;
-          } else if (odd) {
-            index[axis] = rest % kOdds;
-            rest /= kOdds;
-          } else {
-            index[axis] = rest % (kEvens > 0 ? kEvens : 1);
-            rest /= kEvens > 0 ? kEvens : 1;
-          }
-          point.at[axis] = (2 * index[axis] + (odd ? 1 : 2)) * kStride;
-        }
-        int row = 0;
-#pragma unroll
-        for (int axis = 1; axis < kRank; ++axis) row += point.at[axis] * Places::stride(axis);
-        point.place = row + Places::in_row(point.at[0]);
-        point.code = first_code + i;
-        point.level = level_of(kStride);
-        predict<kStride, kOdd>(v, form, set, index, row, point);
-        visit(point);
+      for (int axis = 0; axis < kRank; ++axis) {
+        if ((set >> axis & 1) == 0 || form.prefer[axis] <= rank) continue;
+        rank = form.prefer[axis];
+        of_set[set] = axis;
       }
-      group.sync();
-    }
-  }
-
-  /// fn of all levels from kStride down.
-  template <int kStride, typename Slot, typename Group, typename Visit>
-  static TAMIS_DEVICE void levels(const Slot* v, const CellForm<kRank>& form, const Group& group,
-                                  int first_code, const Visit& visit) {
-    const int first = kStride == 1 ? 0 : first_code;  // the fine part counts anew
-    phase<kStride, 1>(v, form, group, first, visit);
-    if constexpr (kRank >= 2) phase<kStride, 2>(v, form, group, first + size(kStride, 1), visit);
-    if constexpr (kRank >= 3) {
-      phase<kStride, 3>(v, form, group, first + size(kStride, 1) + size(kStride, 2), visit);
-    }
-    if constexpr (kStride > 1) {
-      const int next = first + size(kStride, 1) + (kRank >= 2 ? size(kStride, 2) : 0) +
-                       (kRank >= 3 ? size(kStride, 3) : 0);
-      levels<kStride / 2>(v, form, group, next, visit);
-    }
-  }
-
- private:
-  static constexpr TAMIS_DEVICE int level_of(int stride) {
-    int level = 0;
-    for (; stride > 1; stride /= 2) ++level;
-    return level;
-  }
-  static constexpr TAMIS_DEVICE int size(int stride, int odd) {
-    const int odds = kSide / (2 * stride);
-    return odd_set_count<kRank>(odd) * power(odds, odd) * power(odds - 1, kRank - odd);
-  }
-
-  template <int kStride, int kOdd, typename Slot>
-  static TAMIS_DEVICE void predict(const Slot* v, const CellForm<kRank>& form, int set,
-                                   const int index[kRank], int row, WalkPoint<kRank, I>& point) {
-    constexpr int kOdds = kSide / (2 * kStride);
-    const int preferred = kOdd == kRank && kRank == 1 ? 0 : preferred_axis<kRank>(form.prefer, set);
-    const auto along = [&](int axis, I& activity) {
-      const int j = index[axis];
-      int b_place;
-      int gap;
-      if (axis == 0) {
-        b_place = kStride == 1 ? row + j : point.place - kStride / 2;
-        gap = kStride;
-      } else {
-        b_place = point.place - kStride * Places::stride(axis);
-        gap = 2 * kStride * Places::stride(axis);
-      }
-      return predict_inside<kContexts, I>(kCubic, v, b_place, gap, j >= 1, j + 2 <= kOdds,
-                                          activity);
-    };
-    I p[kRank];
-    I activity[kRank];
-#pragma unroll
-    for (int axis = 0; axis < kRank; ++axis) {
-      const bool wanted = kAveraged && kOdd > 1 ? (set >> axis & 1) != 0 : axis == preferred;
-      p[axis] = I{0};
-      activity[axis] = I{0};
-      if (wanted) p[axis] = along(axis, activity[axis]);
-    }
-    if (kAveraged && kOdd > 1) {
-      point.predicted = average<kRank>(p, set, kOdd, preferred);
-      if (kContexts) point.activity = average<kRank>(activity, set, kOdd, preferred);
-      return;
-    }
-    point.predicted = I{0};
-    point.activity = I{0};
-#pragma unroll
-    for (int axis = 0; axis < kRank; ++axis) {
-      if (axis != preferred) continue;
-      point.predicted = p[axis];
-      point.activity = activity[axis];
     }
   }
 };
 
-/// Cells that end before their far boundary, and slices: the same with numbers known at run time.
-template <int kRank, bool kContexts, typename I>
-struct PartialWalk {
+constexpr TAMIS_DEVICE int min_constant(int a, int b) { return a < b ? a : b; }
+constexpr TAMIS_DEVICE int max_constant(int a, int b) { return a < b ? b : a; }
+constexpr TAMIS_DEVICE int level_of_stride(int stride) {
+  int level = 0;
+  for (; stride > 1; stride /= 2) ++level;
+  return level;
+}
+
+constexpr TAMIS_DEVICE int count_axes(int set) {
+  return (set & 1) + (set >> 1 & 1) + (set >> 2 & 1);
+}
+
+/// Points of a level of stride 2^level along an axis, with odd indices or with even ones.
+template <int kRank, bool kFull>
+TAMIS_DEVICE int points_along(const CellForm<kRank>& form, int axis, int level, bool odd) {
+  if (kFull) return (kSide >> (level + 1)) - (odd ? 0 : 1);
+  const int last = (form.nodes[axis] - 1) >> level;
+  return odd ? (last + 1) / 2 : max_of(last / 2 - (form.far[axis] ? 1 : 0), 0);
+}
+
+/// The coarse levels of a cell of two or three axes that is not full: one short text serves all
+/// levels and predictors.
+template <int kRank, bool kContexts, typename I, typename Group>
+struct CoarseWalk {
   using Places = CellPlaces<kRank>;
 
-  template <typename Slot, typename Group, typename Visit>
+  template <typename Slot, typename Visit>
   static TAMIS_DEVICE void run(const Slot* v, const CellForm<kRank>& form, bool cubic,
-                               bool averaged, const Group& group, const Visit& visit) {
+                               bool averaged, const Visit& visit) {
+    const Group group;
+    const AxisChoice<kRank> choice(form);
     int first_code = 0;
-    for (int level = kLevels - 1; level >= 0; --level) {
-      if (level == 0) first_code = 0;
+#pragma unroll 1
+    for (int level = kLevels - 1; level > 0; --level) {
+#pragma unroll 1
       for (int odd = 1; odd <= kRank; ++odd) {
-        for (int b = 0; b < odd_set_count<kRank>(odd); ++b) {
-          first_code += block(v, form, level, odd, odd_set<kRank>(odd, b), cubic, averaged, group,
-                              first_code, visit);
-        }
+        phase(v, form, choice, level, odd, cubic, averaged, group, first_code, visit);
         group.sync();
       }
     }
   }
 
  private:
-  template <typename Slot, typename Group, typename Visit>
-  static TAMIS_DEVICE int block(const Slot* v, const CellForm<kRank>& form, int level, int odd,
-                                int set, bool cubic, bool averaged, const Group& group,
-                                int first_code, const Visit& visit) {
-    int last[kRank];   // highest level index along each axis
-    int count[kRank];  // points along each axis
-    int total = 1;
+  // The sets of `odd` axes in the order of the format.
+  static TAMIS_DEVICE int set_of(int odd, int b) {
+    if (odd == kRank) return (1 << kRank) - 1;
+    return odd == 1 ? 1 << b : b == 2 ? 6 : 3 + 2 * b;
+  }
+
+  // Indices run up to the next power of two, so that nothing is divided.
+  template <typename Slot, typename Visit>
+  static TAMIS_DEVICE void phase(const Slot* v, const CellForm<kRank>& form,
+                                 const AxisChoice<kRank>& choice, int level, int odd, bool cubic,
+                                 bool averaged, const Group& group, int& first_code,
+                                 const Visit& visit) {
+    const int bits = kLevels - 1 - level;
+    const int sets = odd == kRank ? 1 : kRank;
+    const bool mean = averaged && odd > 1;
+    const int shift = mean ? odd - 1 : 0;
+    const I round = static_cast<I>(shift);
+    int points[kRank];  // of the sets
+#pragma unroll
+    for (int b = 0; b < kRank; ++b) points[b] = points_of(form, level, set_of(odd, b));
+#pragma unroll 1
+    for (int i = group.rank(); i < sets << (kRank * bits); i += Group::kThreads) {
+      const int b = i >> (kRank * bits);
+      const int set = set_of(odd, b);
+      WalkPoint point;
+      point.level = level;
+      point.code = first_code + (b > 0 ? points[0] : 0) + (b > 1 ? points[1] : 0);
+      int index[kRank];
+      int weight = 1;
+      bool inside = true;
+      point.place = 0;
+#pragma unroll
+      for (int axis = 0; axis < kRank; ++axis) {
+        const bool is_odd = (set >> axis & 1) != 0;
+        const int count = points_along<kRank, false>(form, axis, level, is_odd);
+        index[axis] = (i >> (axis * bits)) & ((1 << bits) - 1);
+        inside = inside && index[axis] < count;
+        point.code += index[axis] * weight;
+        weight *= count;
+        const int node = (2 * index[axis] + (is_odd ? 1 : 2)) << level;
+        point.place += axis == 0 ? node / 2 : node * Places::stride(axis);
+      }
+      if (!inside) continue;
+      const int chosen = choice_of(choice, set);
+      I sum = round;
+      I activities = round;
+#pragma unroll
+      for (int axis = 0; axis < kRank; ++axis) {
+        if ((set >> axis & 1) == 0 || (!mean && axis != chosen)) continue;
+        const int half = axis == 0 ? 1 << (level - 1) : Places::stride(axis) << level;
+        I activity = I{0};
+        const I p = along(v, point.place - half, 2 * half, index[axis],
+                          (form.nodes[axis] - 1) >> level, cubic, activity);
+        const I times = mean && odd == 3 && axis == chosen ? I{2} : I{1};
+        sum = wrap_add(sum, wrap_mul(p, times));
+        if (kContexts) activities = wrap_add(activities, wrap_mul(activity, times));
+      }
+      visit.one(point, static_cast<I>(sum >> shift), static_cast<I>(activities >> shift));
+    }
+#pragma unroll
+    for (int b = 0; b < kRank; ++b) first_code += b < sets ? points[b] : 0;
+  }
+
+  static TAMIS_DEVICE int points_of(const CellForm<kRank>& form, int level, int set) {
+    int points = 1;
 #pragma unroll
     for (int axis = 0; axis < kRank; ++axis) {
-      last[axis] = (form.nodes[axis] - 1) >> level;
-      count[axis] =
-          (set >> axis & 1) != 0 ? (last[axis] + 1) / 2 : last[axis] / 2 - (form.far[axis] ? 1 : 0);
-      total *= max_of(count[axis], 0);
+      points *= points_along<kRank, false>(form, axis, level, (set >> axis & 1) != 0);
     }
-    const int preferred = preferred_axis<kRank>(form.prefer, set);
-    for (int i = group.rank(); i < total; i += group.size()) {
-      WalkPoint<kRank, I> point;
-      int rest = i;
+    return points;
+  }
+  static TAMIS_DEVICE int choice_of(const AxisChoice<kRank>& choice, int set) {
+    int chosen = 0;
 #pragma unroll
-      for (int axis = 0; axis < kRank; ++axis) {
-        const int index = axis + 1 == kRank ? rest : rest % count[axis];
-        rest = axis + 1 == kRank ? 0 : rest / count[axis];
-        point.at[axis] = (2 * index + ((set >> axis & 1) != 0 ? 1 : 2)) << level;
-      }
-      point.place = Places::at(point.at);
-      point.code = first_code + i;
-      point.level = level;
-      I p[kRank];
-      I activity[kRank];
-      point.predicted = I{0};
-      point.activity = I{0};
-#pragma unroll
-      for (int axis = 0; axis < kRank; ++axis) {
-        p[axis] = I{0};
-        activity[axis] = I{0};
-        const bool wanted = averaged ? (set >> axis & 1) != 0 : axis == preferred;
-        if (!wanted) continue;
-        p[axis] = along(v, point.at, axis, level, last[axis], cubic, activity[axis]);
-        if (averaged) continue;
-        point.predicted = p[axis];
-        point.activity = activity[axis];
-      }
-      if (averaged) {
-        point.predicted = average<kRank>(p, set, odd, preferred);
-        if (kContexts) point.activity = average<kRank>(activity, set, odd, preferred);
-      }
-      visit(point);
-    }
-    return total;
+    for (int s = 1; s < 1 << kRank; ++s) chosen = s == set ? choice.of_set[s] : chosen;
+    return chosen;
   }
 
   template <typename Slot>
-  static TAMIS_DEVICE I along(const Slot* v, const int at[kRank], int axis, int level, int last,
-                              bool cubic, I& activity) {
-    const int stride = 1 << level;
-    const int i = at[axis] >> level;
-    const auto node = [&](int distance) {
-      int c[kRank];
-#pragma unroll
-      for (int k = 0; k < kRank; ++k) c[k] = k == axis ? at[k] + distance * stride : at[k];
-      return static_cast<I>(v[Places::at(c)]);
-    };
-    const bool has_a = i >= 3;
-    const bool has_c = i + 1 <= last;
-    const bool has_d = i + 3 <= last;
-    const I b = node(-1);
-    if (!has_c) {
-      // The line through the two nodes before, or the only one.
-      const I a = has_a ? node(-3) : b;
-      const I rise = wrap_sub(b, a);
-      const I c = wrap_add(b, rise);
-      return predict_between<kContexts, I>(cubic, a, b, c, wrap_add(c, rise), activity);
+  static TAMIS_DEVICE I along(const Slot* v, int b_place, int gap, int index, int last, bool cubic,
+                              I& activity) {
+    const EndRule rule = EndRule::at(index, last, cubic);
+    const I b = static_cast<I>(v[b_place]);
+    const I c = static_cast<I>(v[b_place + (rule.has_c ? gap : 0)]);
+    const I a = static_cast<I>(v[b_place - (rule.has_a ? gap : 0)]);
+    const I d = static_cast<I>(v[b_place + (rule.has_d ? 2 * gap : 0)]);
+    return predict_by<kAnyCell, kContexts>(rule, cubic, a, b, c, d, activity);
+  }
+};
+
+/// A level of a cell of two or three axes. Where the cell is known to be full all numbers are
+/// constants.
+template <int kRank, int kStride, int kKnown, bool kContexts, typename I, typename Group>
+struct LevelWalk {
+  using Places = CellPlaces<kRank>;
+  static constexpr int kSlow = kRank - 1;  // the axis that threads go along
+  static constexpr bool kFull = kKnown != kAnyCell;
+  static constexpr int kOdds = kSide / (2 * kStride);  // odd points along an axis, at most
+  // Without a far boundary there may be as many even points as odd ones, but never more.
+  static constexpr int kAcross = power(kOdds, kRank - 1);  // threads side by side
+  static_assert(kAcross <= Group::kThreads, "a group of threads covers a plane");
+  static constexpr int kGroups = min_constant(Group::kThreads / kAcross, kOdds);
+  // Coarse levels have fewer points than there are threads: teams of whole waves take sets of a
+  // phase side by side.
+  static constexpr int kTeamThreads = max_constant(kAcross * kGroups, kWave);
+  static constexpr int kTeams = Group::kThreads / kTeamThreads;
+  static constexpr int kTurns = (kOdds + kGroups - 1) / kGroups;  // along the slow axis
+  static constexpr int kSlowGap = 2 * kStride * Places::stride(kSlow);
+
+  /// `code` is the number of the level's first code in its part, and then that behind the last.
+  template <typename Slot, typename Visit>
+  static TAMIS_DEVICE void run(const Slot* v, const CellForm<kRank>& form, int predictor, int& code,
+                               const Visit& visit) {
+    const Group group;
+    const LevelWalk walk(form, kKnown >= 0 ? kKnown : predictor, group.rank());
+    if constexpr (kOdds > 1 || !kFull) {
+      walk.template block<1, 0>(v, form, code, visit);
+      walk.template block<2, 1>(v, form, code, visit);
+      if constexpr (kRank == 3) walk.template block<4, 2>(v, form, code, visit);
+      group.sync();
     }
-    const I c = node(1);
-    const I rise = wrap_sub(c, b);
-    I a = has_a ? node(-3) : b;
-    I d = has_d ? node(3) : c;
-    if (!has_a) a = has_d ? wrap_sub(d, wrap_mul(I{3}, rise)) : wrap_sub(b, rise);
-    if (!has_d) d = has_a ? wrap_add(a, wrap_mul(I{3}, rise)) : wrap_add(c, rise);
-    return predict_between<kContexts, I>(cubic, a, b, c, d, activity);
+    if constexpr (kRank == 3 && (kOdds > 1 || !kFull)) {
+      walk.template block<3, 0>(v, form, code, visit);
+      walk.template block<5, 1>(v, form, code, visit);
+      walk.template block<6, 2>(v, form, code, visit);
+      group.sync();
+    }
+    walk.template block<(1 << kRank) - 1, 0>(v, form, code, visit);
+    group.sync();
+  }
+
+ private:
+  static constexpr bool kBeyond = kKnown < 0 || kKnown >= 2;  // a and d may be wanted
+  static constexpr int kLevel = level_of_stride(kStride);
+
+  AxisChoice<kRank> choice_;
+  bool cubic_;
+  bool averaged_;
+  int index_[kRank];  // of this thread's first point along each axis
+  int team_;
+  int last_[kRank];  // highest index of a node
+  EndRule rule_[kRank - 1];
+
+  TAMIS_DEVICE LevelWalk(const CellForm<kRank>& form, int predictor, int thread)
+      : choice_(form), cubic_(predictor >= 2), averaged_((predictor & 1) != 0) {
+    int rest = thread % kTeamThreads;
+    team_ = thread / kTeamThreads;
+#pragma unroll
+    for (int axis = 0; axis < kRank; ++axis) {
+      last_[axis] = kFull ? 2 * kOdds : (form.nodes[axis] - 1) / kStride;
+      index_[axis] = axis == kSlow ? rest % kGroups * kTurns : rest % kOdds;
+      rest /= axis == kSlow ? kGroups : kOdds;
+      if (axis < kSlow) rule_[axis] = EndRule::at(index_[axis], last_[axis], cubic_);
+    }
+    if (rest > 0) team_ = kTeams;  // more threads than points
+  }
+
+  // Points with odd coordinates along the axes of kSet and even ones along the others.
+  // Those of the kTurn-th set of a phase.
+  template <int kSet, int kTurn, typename Slot, typename Visit>
+  TAMIS_DEVICE void block(const Slot* v, const CellForm<kRank>& form, int& code,
+                          const Visit& visit) const {
+    int count[kRank];
+    int all = 1;
+    int line = 0;  // of the first point among all of one index along the slow axis
+    int weight = 1;
+    int place = 0;
+    bool inside = true;
+#pragma unroll
+    for (int axis = 0; axis < kRank; ++axis) {
+      const bool odd = (kSet >> axis & 1) != 0;
+      count[axis] =
+          kFull ? kOdds - (odd ? 0 : 1) : points_along<kRank, kFull>(form, axis, kLevel, odd);
+      all *= count[axis];
+      inside = inside && index_[axis] < count[axis];
+      const int node = (2 * index_[axis] + (odd ? 1 : 2)) * kStride;
+      if (axis > 0) {
+        place += node * Places::stride(axis);
+      } else {
+        place += kStride > 1 ? node / 2 : index_[0] + (odd ? Places::kOdds : 1);
+      }
+      if (axis == kSlow) continue;
+      line += index_[axis] * weight;
+      weight *= count[axis];
+    }
+    const int first = code + line + index_[kSlow] * weight;
+    code += all;
+    if (!inside || team_ != kTurn % kTeams) return;
+    // Turns that certainly exist, and those that do.
+    constexpr bool kSlowOdd = (kSet >> kSlow & 1) != 0;
+    constexpr int kSure = !kFull || kOdds % kTurns != 0 ? 1 : kSlowOdd ? kTurns : kTurns - 1;
+    const int turns = kSure == kTurns ? kTurns : min_of(kTurns, count[kSlow] - index_[kSlow]);
+    I predicted[kTurns];
+    I activity[kTurns];
+    predict<kSet>(v, place, predicted, activity);
+    visit.template column<kTurns, kSure, kLevel>(place, kSlowGap, first, weight, turns, predicted,
+                                                 activity);
+  }
+
+  // Of kTurns points that follow each other along the slow axis.
+  template <int kSet, typename Slot>
+  TAMIS_DEVICE void predict(const Slot* v, int place, I predicted[kTurns],
+                            I activity[kTurns]) const {
+    constexpr int kOdd = count_axes(kSet);
+    const bool mean = averaged_ && kOdd > 1;
+    const int chosen = choice_.of_set[kSet];
+    I sums[kTurns];
+    I activities[kTurns];
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) sums[u] = activities[u] = I{0};
+#pragma unroll
+    for (int axis = 0; axis < kRank; ++axis) {
+      if ((kSet >> axis & 1) == 0) continue;
+      if (!mean && kOdd > 1 && axis != chosen) continue;
+      I p[kTurns];
+      I a[kTurns];
+      if (axis == kSlow) {
+        along_slow(v, place, p, a);
+      } else {
+        along_row(v, axis, place, p, a);
+      }
+      const bool twice = mean && kOdd == 3 && axis == chosen;
+#pragma unroll
+      for (int u = 0; u < kTurns; ++u) {
+        sums[u] = wrap_add(sums[u], twice ? wrap_add(p[u], p[u]) : p[u]);
+        if (kContexts) activities[u] = wrap_add(activities[u], twice ? wrap_add(a[u], a[u]) : a[u]);
+      }
+    }
+    const int shift = mean ? kOdd - 1 : 0;
+    const I half = mean ? static_cast<I>(kOdd - 1) : I{0};
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      predicted[u] = static_cast<I>(wrap_add(sums[u], half) >> shift);
+      activity[u] = static_cast<I>(wrap_add(activities[u], half) >> shift);
+    }
+  }
+
+  // Neighbours in the thread's own column: those of one point are those of the next, moved by one.
+  template <typename Slot>
+  TAMIS_DEVICE void along_slow(const Slot* v, int place, I p[kTurns], I activity[kTurns]) const {
+    const int b_place = place - kSlowGap / 2;
+    I nodes[kTurns + 3];  // even ones from a of the first point to d of the last
+#pragma unroll
+    for (int i = 0; i < kTurns + 3; ++i) {
+      const int at = index_[kSlow] + i - 1;
+      const bool wanted = kBeyond || (i > 0 && i < kTurns + 2);
+      nodes[i] = wanted && at >= 0 && 2 * at <= last_[kSlow]
+                     ? static_cast<I>(v[b_place + (i - 1) * kSlowGap])
+                     : I{0};
+    }
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      p[u] = predict_by<kKnown, kContexts>(EndRule::at(index_[kSlow] + u, last_[kSlow], cubic_),
+                                           cubic_, nodes[u], nodes[u + 1], nodes[u + 2],
+                                           nodes[u + 3], activity[u]);
+    }
+  }
+
+  template <typename Slot>
+  TAMIS_DEVICE void along_row(const Slot* v, int axis, int place, I p[kTurns],
+                              I activity[kTurns]) const {
+    const EndRule& rule = rule_[axis];
+    // Odd nodes of the finest level lie in their own half of the row.
+    const int back = axis > 0      ? kStride * Places::stride(axis)
+                     : kStride > 1 ? kStride / 2
+                                   : Places::kOdds;
+    const int b_place = place - back;
+    const int gap = axis == 0 ? kStride : 2 * kStride * Places::stride(axis);
+    const int a_place = b_place - (rule.has_a ? gap : 0);
+    const int c_place = b_place + (kFull || rule.has_c ? gap : 0);
+    const int d_place = b_place + (rule.has_d ? 2 * gap : 0);
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      const I b = static_cast<I>(v[b_place + u * kSlowGap]);
+      const I c = static_cast<I>(v[c_place + u * kSlowGap]);
+      const I a = kBeyond ? static_cast<I>(v[a_place + u * kSlowGap]) : b;
+      const I d = kBeyond ? static_cast<I>(v[d_place + u * kSlowGap]) : c;
+      p[u] = predict_by<kKnown, kContexts>(rule, cubic_, a, b, c, d, activity[u]);
+    }
+  }
+};
+
+/// Cells of one axis.
+template <bool kContexts, typename I, typename Group>
+struct LineWalk {
+  using Places = CellPlaces<1>;
+
+  template <typename Slot, typename Visit>
+  static TAMIS_DEVICE void run(const Slot* v, const CellForm<1>& form, bool cubic,
+                               const Visit& visit) {
+    const Group group;
+    int first_code = 0;
+    for (int level = kLevels - 1; level >= 0; --level) {
+      const int last = (form.nodes[0] - 1) >> level;
+      const int odds = (last + 1) / 2;
+      if (level == 0) first_code = 0;
+#pragma unroll 4
+      for (int i = group.rank(); i < odds; i += Group::kThreads) {
+        WalkPoint point;
+        point.place = level == 0 ? Places::kOdds + i : (2 * i + 1) << (level - 1);
+        point.code = first_code + i;
+        point.level = level;
+        const EndRule rule = EndRule::at(i, last, cubic);
+        const int gap = 1 << level;
+        const int b_place = level == 0 ? i : point.place - gap / 2;
+        const I b = static_cast<I>(v[b_place]);
+        const I c = static_cast<I>(v[b_place + (rule.has_c ? gap : 0)]);
+        const I a = static_cast<I>(v[b_place - (rule.has_a ? gap : 0)]);
+        const I d = static_cast<I>(v[b_place + (rule.has_d ? 2 * gap : 0)]);
+        I activity = I{0};
+        const I predicted = predict_by<kAnyCell, kContexts>(rule, cubic, a, b, c, d, activity);
+        visit.one(point, predicted, activity);
+      }
+      first_code += odds;
+      group.sync();
+    }
   }
 };
 

@@ -3,6 +3,7 @@
 // TAMIS_VALUE (bytes of a value; 0 = the source holds lattice integers), TAMIS_LATTICE (bytes),
 // TAMIS_CONTEXTS (0 or 1) and TAMIS_THREADS are its parameters.
 #include "reduce/device/cell_turns.cuh"
+#include "reduce/device/edge_line.cuh"
 #include "reduce/device/lorenzo_cell.cuh"
 
 using namespace tamis::device;
@@ -42,7 +43,7 @@ struct Encoder {
   u8* coarse_context;
   u8* fine_context;
 
-  TAMIS_DEVICE Lattice lattice_at(Slot raw, const int at[kRank]) const {
+  TAMIS_DEVICE Lattice lattice_at(Slot raw, int place) const {
     if constexpr (!kIsField) {
       return static_cast<Lattice>(raw);
     } else if constexpr (!kCareful) {
@@ -50,54 +51,106 @@ struct Encoder {
     } else {
       Lattice lattice;
       if (quantise(args.lattice, value_in(raw), lattice)) return lattice;
-      return lattice_before(at);
+      return lattice_before(place);
     }
   }
 
-  TAMIS_DEVICE void check(Slot raw, Lattice decoded, const int at[kRank]) const {
+  // Whether the bound certainly holds.
+  TAMIS_DEVICE bool is_safe(Slot raw, Lattice decoded) const {
+    if constexpr (!kIsField) return true;
+    if constexpr (kIsField && kCareful) return false;
+    const double x = static_cast<double>(value_in(raw));
+    return fabs(__dsub_rn(x, reconstruct_affine(args.lattice, decoded))) < args.lattice.safe_bound;
+  }
+
+  TAMIS_DEVICE void check(Slot raw, Lattice decoded, int place) const {
     if constexpr (kIsField && !kCareful) {
-      const double x = static_cast<double>(value_in(raw));
-      const double r = reconstruct_affine(args.lattice, decoded);
-      if (fabs(__dsub_rn(x, r)) < args.lattice.safe_bound) return;
-      if (bound_holds(value_in(raw), static_cast<Value>(r), args.bound)) return;
-      add_patch(args.report, args.patches, args.patch_room, cell.node(at), raw);
+      if (is_safe(raw, decoded)) return;
+      const Value r = static_cast<Value>(reconstruct_affine(args.lattice, decoded));
+      if (bound_holds(value_in(raw), r, args.bound)) return;
+      add_patch(args.report, args.patches, args.patch_room, node_of(place), raw);
     } else if constexpr (kIsField) {
       Value x = value_in(raw);
       if (args.lattice.kind == kMapLogarithm && x <= 0) x = Value{0} - x;
       const Value r = reconstruct<Value>(args.lattice, decoded);
       if (point_holds(args.check, args.bound, x, r)) return;
-      add_patch(args.report, args.patches, args.patch_room, cell.node(at), raw);
+      add_patch(args.report, args.patches, args.patch_room, node_of(place), raw);
     }
   }
 
-  TAMIS_DEVICE void put(const WalkPoint<kRank, Lattice>& point, bool in_fine, Lattice code) const {
+  TAMIS_DEVICE void put(const WalkPoint& point, bool in_fine, Lattice code,
+                        Lattice activity) const {
     (in_fine ? fine : coarse)[point.code] = code;
     if (kContexts) {
       (in_fine ? fine_context : coarse_context)[point.code] =
-          context_of(point.activity, point.level, args.lattice.inverse_step);
+          context_of(activity, point.level, args.lattice.inverse_step);
     }
   }
 
   // An interpolated point.
-  TAMIS_DEVICE void operator()(const WalkPoint<kRank, Lattice>& point) const {
+  TAMIS_DEVICE void one(const WalkPoint& point, Lattice predicted, Lattice activity) const {
     const Slot raw = v[point.place];
     const Lattice step = static_cast<Lattice>(args.lattice.step);
-    const Lattice code = divide_nearest(wrap_sub(lattice_at(raw, point.at), point.predicted), step,
+    const Lattice code = divide_nearest(wrap_sub(lattice_at(raw, point.place), predicted), step,
                                         args.lattice.reciprocal);
-    const Lattice decoded = wrap_add(point.predicted, wrap_mul(code, step));
+    const Lattice decoded = wrap_add(predicted, wrap_mul(code, step));
     v[point.place] = slot_of(decoded);
-    check(raw, decoded, point.at);
-    put(point, point.level == 0, code);
+    check(raw, decoded, point.place);
+    put(point, point.level == 0, code, activity);
+  }
+  template <int kTurns, int kSure, int kLevel>
+  TAMIS_DEVICE void column(int place, int gap, int code_at, int weight, int turns,
+                           const Lattice* predicted, const Lattice* activity) const {
+    const Lattice step = static_cast<Lattice>(args.lattice.step);
+    Lattice* to = (kLevel == 0 ? fine : coarse) + code_at;
+    Slot raw[kTurns];
+    bool safe = true;
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      if (u < kSure || u < turns) raw[u] = v[place + u * gap];
+    }
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      if (u >= kSure && u >= turns) continue;
+      const Lattice x = lattice_at(raw[u], place + u * gap);
+      const Lattice code = divide_nearest(wrap_sub(x, predicted[u]), step, args.lattice.reciprocal);
+      const Lattice decoded = wrap_add(predicted[u], wrap_mul(code, step));
+      v[place + u * gap] = slot_of(decoded);
+      to[u * weight] = code;
+      if (kContexts) {
+        (kLevel == 0 ? fine_context : coarse_context)[code_at + u * weight] =
+            context_of(activity[u], kLevel, args.lattice.inverse_step);
+      }
+      safe = safe && is_safe(raw[u], decoded);
+    }
+    if (safe) return;
+#pragma unroll 1
+    for (int u = 0; u < turns; ++u) {
+      const int at = place + u * gap;
+      check(pick<kTurns>(raw, u), static_cast<Lattice>(v[at]), at);
+    }
   }
 
  private:
+  template <int kTurns>
+  static TAMIS_DEVICE Slot pick(const Slot* raw, int u) {
+    Slot picked = raw[0];
+#pragma unroll
+    for (int i = 1; i < kTurns; ++i) picked = i == u ? raw[i] : picked;
+    return picked;
+  }
+  TAMIS_DEVICE i64 node_of(int place) const {
+    int c[kRank];
+    CellPlaces<kRank>::nodes_of(place, c);
+    return cell.node(c);
+  }
+
   // Points without a lattice value repeat the one before them in their row of up to 64, or are 0.
-  TAMIS_DEVICE Lattice lattice_before(const int at[kRank]) const {
+  TAMIS_DEVICE Lattice lattice_before(int place) const {
     if constexpr (kIsField) {
       int c[kRank];
-#pragma unroll
-      for (int r = 0; r < kRank; ++r) c[r] = at[r];
-      const int begin = 1 + (at[0] - 1) / 64 * 64;
+      CellPlaces<kRank>::nodes_of(place, c);
+      const int begin = 1 + (c[0] - 1) / 64 * 64;
       for (--c[0]; c[0] >= begin; --c[0]) {
         Lattice lattice;
         const Value value = static_cast<const Value*>(args.source)[cell.node(c)];
@@ -111,30 +164,29 @@ struct Encoder {
 template <int kRank, bool kCareful, typename Group>
 TAMIS_DEVICE void encode_lorenzo(const Encoder<kRank, kCareful>& encode, const Group& group) {
   using Lorenzo = LorenzoCell<kRank, kContexts, Lattice>;
-  using Point = WalkPoint<kRank, Lattice>;
   Slot* v = encode.v;
   const CellForm<kRank>& form = encode.cell.form;
   const LatticeArgs& lattice = encode.args.lattice;
   const Lattice step = static_cast<Lattice>(lattice.step);
   Lorenzo::scale_boundary(v, form, lattice, group);
-  Lorenzo::each_open(form, group, [&](const Point& point) {
+  Lorenzo::each_open(form, group, [&](const WalkPoint& point, const int*) {
     const Slot raw = v[point.place];
     const Lattice value =
-        divide_nearest(encode.lattice_at(raw, point.at), step, lattice.reciprocal);
+        divide_nearest(encode.lattice_at(raw, point.place), step, lattice.reciprocal);
     v[point.place] = slot_of(value);
-    encode.check(raw, wrap_mul(value, step), point.at);
+    encode.check(raw, wrap_mul(value, step), point.place);
   });
   group.sync();
   const auto code_at = [&](const int c[kRank]) {
     return wrap_sub(static_cast<Lattice>(v[CellPlaces<kRank>::at(c)]), Lorenzo::predicted(v, c));
   };
-  Lorenzo::each_open(form, group, [&](Point point) {
-    if (kContexts) point.activity = Lorenzo::activity(point.at, lattice, code_at);
-    encode.put(point, true, code_at(point.at));
+  Lorenzo::each_open(form, group, [&](const WalkPoint& point, const int c[kRank]) {
+    const Lattice activity = kContexts ? Lorenzo::activity(c, lattice, code_at) : Lattice{0};
+    encode.put(point, true, code_at(c), activity);
   });
   group.sync();
   if (kRank == kAxes) return;
-  Lorenzo::each_open(form, group, [&](const Point& point) {
+  Lorenzo::each_open(form, group, [&](const WalkPoint& point, const int*) {
     v[point.place] = slot_of(wrap_mul(static_cast<Lattice>(v[point.place]), step));
   });
   group.sync();
@@ -155,11 +207,8 @@ TAMIS_DEVICE void encode_points(const CellArgs& args, const Tile& tile, i64 bund
                                         args.contexts + places.fine};
   if (predictor == 4) {
     encode_lorenzo<kRank>(encode, group);
-  } else if constexpr (kCareful) {
-    PartialWalk<kRank, kContexts, Lattice>::run(v, cell.form, predictor >= 2, (predictor & 1) != 0,
-                                                group, encode);
   } else {
-    walk_cell<kRank, kContexts, Lattice>(v, cell.form, predictor, group, encode);
+    walk_cell<kRank, kContexts, Lattice>(v, cell.form, predictor, !kCareful, group, encode);
   }
 }
 
@@ -167,9 +216,10 @@ template <int kRank, typename Group>
 TAMIS_DEVICE void encode_cell(const CellArgs& args, const Tile& tile, i64 bundle, int mask,
                               const Group& group, Slot* v) {
   const Cell<kRank> cell(args.grid, tile, mask);
-  const bool plain = load_open<kRank>(args, cell, group, v);
+  const bool plain = group.sync_all(load_open<kRank>(args, cell, group, v));
   load_boundary<kRank>(args, tile, cell, group, v);
-  if (group.sync_all(plain)) {
+  group.sync();
+  if (plain) {
     encode_points<kRank, false>(args, tile, bundle, cell, group, v);
   } else {
     encode_points<kRank, true>(args, tile, bundle, cell, group, v);
@@ -178,25 +228,102 @@ TAMIS_DEVICE void encode_cell(const CellArgs& args, const Tile& tile, i64 bundle
 }
 
 template <int kRank>
-TAMIS_DEVICE void encode_low_cells(const CellArgs& args) {
-  __shared__ Slot nodes[TAMIS_THREADS / kWave][CellPlaces<kRank>::kSlots];
-  CellTurn turn;
-  if (!turn_of_wave<kRank, TAMIS_THREADS>(args.grid, turn)) return;
+TAMIS_DEVICE void encode_by_wave(const CellArgs& args, const CellTurn& turn, Slot* nodes) {
   const Tile tile = tile_at(args.grid, turn.tile);
-  encode_cell<kRank>(args, tile, turn.bundle, turn.mask, OneWave{}, nodes[wave_id()]);
+  encode_cell<kRank>(args, tile, turn.bundle, turn.mask, OneWave{}, nodes);
 }
+
+#if TAMIS_AXES == 3
+// A thread takes an edge; false when it needs care.
+TAMIS_DEVICE bool encode_edge_by_thread(const CellArgs& args, const CellTurn& turn) {
+  const Tile tile = tile_at(args.grid, turn.tile);
+  const Cell<1> cell(args.grid, tile, turn.mask);
+  const int predictor = args.predictors[turn.tile];
+  if (predictor == 4) return false;
+  const int nodes = cell.form.nodes[0];
+  const Value* source = static_cast<const Value*>(args.source) + cell.origin;
+  Value values[kSide + 1];
+  bool plain = true;
+#pragma unroll
+  for (int i = 1; i < kSide; ++i) {
+    if (i >= nodes) continue;
+    values[i] = source[i * cell.node_step[0]];
+    plain = plain && is_plain(args.lattice, values[i]);
+  }
+  if (!plain) return false;
+  const Lattice* anchors = static_cast<const Lattice*>(args.planes) + cell.plane_at[0];
+  Lattice v[kSide + 1];
+  v[0] = anchors[0];
+  v[kSide] = nodes > kSide ? anchors[kSide * cell.plane_step[0][0]] : Lattice{0};
+  const CodePlaces places = code_places<1>(args, tile, turn.bundle, cell, false);
+  Lattice* codes = static_cast<Lattice*>(args.codes) + places.coarse;
+  u8* contexts = args.contexts + places.coarse;
+  const Lattice step = static_cast<Lattice>(args.lattice.step);
+  walk_edge<kContexts>(
+      v, nodes, predictor >= 2,
+      [&](int i, Lattice predicted, Lattice activity, int level, int code_at) {
+        Lattice x;
+        if constexpr (kIsField) {
+          x = quantise_affine<Lattice>(args.lattice, static_cast<double>(values[i]));
+        } else {
+          x = values[i];
+        }
+        const Lattice code = divide_nearest(wrap_sub(x, predicted), step, args.lattice.reciprocal);
+        const Lattice decoded = wrap_add(predicted, wrap_mul(code, step));
+        codes[code_at] = code;
+        if (kContexts) contexts[code_at] = context_of(activity, level, args.lattice.inverse_step);
+        if constexpr (kIsField) {
+          const double r = reconstruct_affine(args.lattice, decoded);
+          const double error = fabs(__dsub_rn(static_cast<double>(values[i]), r));
+          if (!(error < args.lattice.safe_bound) &&
+              !bound_holds(values[i], static_cast<Value>(r), args.bound)) {
+            add_patch(args.report, args.patches, args.patch_room,
+                      cell.origin + i * cell.node_step[0], bits_of(values[i]));
+          }
+        }
+        return decoded;
+      });
+  store_edge(args, cell, v);
+  return true;
+}
+#endif
 
 }  // namespace
 
-#if TAMIS_AXES >= 2
-TAMIS_KERNEL void encode_edges(const CellArgs args) { encode_low_cells<1>(args); }
+#if TAMIS_AXES == 2
+// A wave takes an edge.
+TAMIS_KERNEL void encode_edges(const CellArgs args) {
+  __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<1>::kSlots];
+  CellTurn turn;
+  if (turn_of_wave<1, TAMIS_THREADS>(args.grid, turn)) {
+    encode_by_wave<1>(args, turn, nodes[wave_id()]);
+  }
+}
 #endif
-#if TAMIS_AXES >= 3
-TAMIS_KERNEL void encode_faces(const CellArgs args) { encode_low_cells<2>(args); }
+#if TAMIS_AXES == 3
+// A thread takes an edge; those that need care are left to the whole wave.
+TAMIS_KERNEL void encode_edges(const CellArgs args) {
+  __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<1>::kSlots];
+  CellTurn turn;
+  const bool exists = turn_of_edge(args.grid, turn);
+  LaneMask left = wave_ballot(exists && !encode_edge_by_thread(args, turn));
+  for (; left != 0; left &= left - 1) {
+    encode_by_wave<1>(args, turn_of_lane(turn, lowest_one(left)), nodes[wave_id()]);
+    sync_wave();
+  }
+}
+// A wave takes a face.
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_faces(const CellArgs args) {
+  __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
+  CellTurn turn;
+  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn)) {
+    encode_by_wave<2>(args, turn, nodes[wave_id()]);
+  }
+}
 #endif
 
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_interiors(const CellArgs args) {
-  __shared__ Slot nodes[CellPlaces<kAxes>::kSlots];
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 7) encode_interiors(const CellArgs args) {
+  __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
   if (!turn_of_block(args.grid, turn)) return;
   const Tile tile = tile_at(args.grid, turn.tile);

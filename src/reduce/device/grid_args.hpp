@@ -23,6 +23,15 @@ struct ChunkRange {
   int tiles;
 };
 
+/// Where a tile is; worked out once for each. Active axes go from the fastest.
+struct TileEntry {
+  long long origin;  // linear index of its first node
+  int batch;         // linear index among the batch axes
+  int at[kMostActive];
+  short nodes[kMostActive];  // far boundary included
+  short unused;
+};
+
 /// A grid of nodes, its tiles, and where its intermediate values lie.
 ///
 /// Planes: for each active axis k the nodes whose coordinate along it is a multiple of the tile
@@ -51,6 +60,7 @@ struct GridArgs {
 
   const BundleRange* bundles;
   const ChunkRange* chunks;
+  TileEntry* entries;  // of the tiles; made by list_tiles
 };
 
 /// Number map and step of the codes (docs/format.md, section 7).

@@ -4,34 +4,59 @@
 
 using namespace tamis::device;
 
-// A thread takes a bundle: first code of each cell, and how many each stream holds.
+// A thread takes a tile: where it is.
+TAMIS_KERNEL void list_tiles(const CellArgs args) {
+  const i64 index = static_cast<i64>(grid_thread());
+  if (index < args.grid.tile_count) args.grid.entries[index] = make_entry(args.grid, index);
+}
+
+// A thread takes a tile, neighbours those of a bundle: first code of each cell, and how many codes
+// each stream of the bundle holds.
 TAMIS_KERNEL void count_codes(const CellArgs args) {
   const GridArgs& grid = args.grid;
-  const i64 bundle = static_cast<i64>(grid_thread());
-  if (bundle >= grid.bundle_count) return;
-  const BundleRange range = grid.bundles[bundle];
-  u32 next[kAxes + 1] = {};
-  for (int turn = 0; turn < range.tiles; ++turn) {
-    const Tile tile = tile_at(grid, range.first_tile + turn);
+  const i64 turn = static_cast<i64>(grid_thread());
+  const i64 bundle = turn / kTilesPerBundle;
+  const int number = static_cast<int>(turn % kTilesPerBundle);
+  BundleRange range = {};
+  if (bundle < grid.bundle_count) range = grid.bundles[bundle];
+  const bool exists = number < range.tiles;
+  Tile tile = {};
+  u32 count[kAxes + 1] = {};
+  if (exists) {
+    tile = tile_at(grid, range.first_tile + number);
     const bool lorenzo = args.predictors[tile.index] == 4;
-    u32* at = args.cell_at + (tile.index << kAxes);
 #pragma unroll
     for (int mask = 1; mask < kFullMask; ++mask) {
-      const int stream = count_ones(static_cast<u32>(mask)) - 1;
-      at[mask] = next[stream];
-      next[stream] += static_cast<u32>(open_count(tile, mask));
+      count[count_ones(static_cast<u32>(mask)) - 1] += static_cast<u32>(open_count(tile, mask));
     }
-    const int open = open_count(tile, kFullMask);
-    const int coarse = lorenzo ? 0 : coarse_count(tile, kFullMask);
-    at[kFullMask] = next[kAxes - 1];
-    next[kAxes - 1] += static_cast<u32>(coarse);
-    at[0] = next[kAxes];
-    next[kAxes] += static_cast<u32>(open - coarse);
+    const u32 open = static_cast<u32>(open_count(tile, kFullMask));
+    count[kAxes - 1] = lorenzo ? 0 : static_cast<u32>(coarse_count(tile, kFullMask));
+    count[kAxes] = open - count[kAxes - 1];
   }
+  u32 first[kAxes + 1];
 #pragma unroll
   for (int stream = 0; stream <= kAxes; ++stream) {
-    args.counts[stream * grid.bundle_count + bundle] = next[stream];
+    u32 through = count[stream];
+#pragma unroll
+    for (int step = 1; step < kTilesPerBundle; step *= 2) {
+      const u32 before = shuffle_up(through, step);
+      if (number >= step) through += before;
+    }
+    first[stream] = through - count[stream];
+    if (number == kTilesPerBundle - 1 && bundle < grid.bundle_count) {
+      args.counts[stream * grid.bundle_count + bundle] = through;
+    }
   }
+  if (!exists) return;
+  u32* at = args.cell_at + (tile.index << kAxes);
+#pragma unroll
+  for (int mask = 1; mask < kFullMask; ++mask) {
+    const int stream = count_ones(static_cast<u32>(mask)) - 1;
+    at[mask] = first[stream];
+    first[stream] += static_cast<u32>(open_count(tile, mask));
+  }
+  at[kFullMask] = first[kAxes - 1];
+  at[0] = first[kAxes];
 }
 
 // A thread takes a tile: the lattice value of its anchor, 0 where it has none.

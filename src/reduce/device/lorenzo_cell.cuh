@@ -3,14 +3,13 @@
 // boundary alone predicts, plus the sum of all codes before a point.
 #pragma once
 
-#include "reduce/device/cell_walk.cuh"
+#include "reduce/device/cell_places.cuh"
 
 namespace tamis::device {
 
 template <int kRank, bool kContexts, typename I>
 struct LorenzoCell {
   using Places = CellPlaces<kRank>;
-  using Point = WalkPoint<kRank, I>;
 
   /// Replaces the near boundary by its nearest multiples of the step, in units of it.
   template <typename Slot, typename Group>
@@ -24,20 +23,12 @@ struct LorenzoCell {
     });
   }
 
-  /// visit(point) for all open points in raster order of their codes; `place` and `at` are set.
+  /// visit(point, c) for all open points, of coordinates c, in raster order of their codes.
   template <typename Group, typename Visit>
   static TAMIS_DEVICE void each_open(const CellForm<kRank>& form, const Group& group,
                                      const Visit& visit) {
     each_node(form, 1, group, [&](const int c[kRank], int i) {
-      Point point;
-      point.place = Places::at(c);
-      point.code = i;
-      point.level = 0;
-      point.predicted = I{0};
-      point.activity = I{0};
-#pragma unroll
-      for (int axis = 0; axis < kRank; ++axis) point.at[axis] = c[axis];
-      visit(point);
+      visit(WalkPoint{Places::at(c), i, 0}, c);
     });
   }
 

@@ -58,7 +58,10 @@ TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i6
                                int stream, const u8* bytes, u64 size, u64 at) {
   const i64 first = stream * args.grid.bundle_count + chunk.first_bundle;
   args.coders[stream * args.grid.chunk_count + chunk_index] = 0;
-  for (int b = 0; b < chunk.bundles; ++b) args.stream_sizes[first + b] = 0;
+  for (int b = 0; b < chunk.bundles; ++b) {
+    args.stream_sizes[first + b] = 0;
+    args.stream_at[first + b] = 0;
+  }
   if (size == 0) return true;
   const u8* next = bytes + 1;
   const u8* end = bytes + size;

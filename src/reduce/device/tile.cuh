@@ -22,12 +22,9 @@ struct Tile {
   i64 stride[kAxes];  // of nodes
 };
 
-/// All threads of a wave ask for the same tile.
-TAMIS_DEVICE Tile tile_at(const GridArgs& grid, i64 index) {
-  Tile tile;
-  tile.index = index;
-  tile.origin = 0;
-  tile.batch = 0;
+TAMIS_DEVICE TileEntry make_entry(const GridArgs& grid, i64 index) {
+  TileEntry entry = {};
+  i64 batch = 0;
   u32 rest = static_cast<u32>(index);  // hosts refuse grids of 2^31 tiles and more
 #pragma unroll
   for (int d = kMostAxes - 1; d >= 0; --d) {
@@ -43,14 +40,29 @@ TAMIS_DEVICE Tile tile_at(const GridArgs& grid, i64 index) {
       active = true;
       const int axis = kAxes - 1 - k;
       const i64 begin = at * kSide;
-      tile.at[axis] = at;
-      tile.stride[axis] = grid.strides[d];
-      tile.nodes[axis] = static_cast<int>(min_of<i64>(kSide + 1, grid.extents[d] - begin));
-      tile.origin += begin * grid.strides[d];
+      entry.at[axis] = static_cast<int>(at);
+      entry.nodes[axis] = static_cast<short>(min_of<i64>(kSide + 1, grid.extents[d] - begin));
+      entry.origin += begin * grid.strides[d];
     }
     if (active) continue;
-    tile.origin += at * grid.strides[d];
-    tile.batch += at * grid.batch_stride[d];
+    entry.origin += at * grid.strides[d];
+    batch += at * grid.batch_stride[d];
+  }
+  entry.batch = static_cast<int>(batch);  // fewer than tiles
+  return entry;
+}
+
+TAMIS_DEVICE Tile tile_at(const GridArgs& grid, i64 index) {
+  const TileEntry entry = grid.entries[index];
+  Tile tile;
+  tile.index = index;
+  tile.origin = entry.origin;
+  tile.batch = entry.batch;
+#pragma unroll
+  for (int axis = 0; axis < kAxes; ++axis) {
+    tile.at[axis] = entry.at[axis];
+    tile.nodes[axis] = entry.nodes[axis];
+    tile.stride[axis] = grid.strides[grid.active[kAxes - 1 - axis]];
   }
   return tile;
 }

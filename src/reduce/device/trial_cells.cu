@@ -41,6 +41,29 @@ TAMIS_DEVICE Lattice lattice_of(const LatticeArgs& map, const Value* source, i64
   }
 }
 
+// What happens at each interpolated point.
+struct Codes {
+  const LatticeArgs& lattice;
+  Memory& memory;
+
+  TAMIS_DEVICE void one(const WalkPoint& point, Lattice predicted, Lattice) const {
+    const Lattice step = static_cast<Lattice>(lattice.step);
+    const Lattice code =
+        divide_nearest(wrap_sub(memory.nodes[point.place], predicted), step, lattice.reciprocal);
+    memory.nodes[point.place] = wrap_add(predicted, wrap_mul(code, step));
+    (point.level == 0 ? memory.fine : memory.coarse)[point.code] = code;
+  }
+  template <int kTurns, int kSure, int kLevel>
+  TAMIS_DEVICE void column(int place, int gap, int code, int weight, int turns,
+                           const Lattice* predicted, const Lattice*) const {
+#pragma unroll
+    for (int u = 0; u < kTurns; ++u) {
+      if (u < kSure || u < turns)
+        one({place + u * gap, code + u * weight, kLevel}, predicted[u], 0);
+    }
+  }
+};
+
 struct Trial {
   const TrialArgs& args;
   Memory& memory;
@@ -81,29 +104,23 @@ struct Trial {
     fine_count = open - coarse_count;
     const Lattice step = static_cast<Lattice>(args.lattice.step);
     const u64 reciprocal = args.lattice.reciprocal;
-    using Point = WalkPoint<kAxes, Lattice>;
     Lattice* nodes = memory.nodes;
     if (predictor == 4) {
       // All values become multiples of the step, the near boundary as well.
       using Lorenzo = LorenzoCell<kAxes, false, Lattice>;
       Lorenzo::scale_boundary(nodes, form, args.lattice, group);
-      Lorenzo::each_open(form, group, [&](const Point& point) {
+      Lorenzo::each_open(form, group, [&](const WalkPoint& point, const int*) {
         nodes[point.place] = divide_nearest(nodes[point.place], step, reciprocal);
       });
       group.sync();
-      Lorenzo::each_open(form, group, [&](const Point& point) {
-        memory.fine[point.code] = wrap_sub(nodes[point.place], Lorenzo::predicted(nodes, point.at));
+      Lorenzo::each_open(form, group, [&](const WalkPoint& point, const int c[kAxes]) {
+        memory.fine[point.code] = wrap_sub(nodes[point.place], Lorenzo::predicted(nodes, c));
       });
       group.sync();
       return;
     }
-    PartialWalk<kAxes, false, Lattice>::run(
-        nodes, form, predictor >= 2, (predictor & 1) != 0, group, [&](const Point& point) {
-          const Lattice code =
-              divide_nearest(wrap_sub(nodes[point.place], point.predicted), step, reciprocal);
-          nodes[point.place] = wrap_add(point.predicted, wrap_mul(code, step));
-          (point.level == 0 ? memory.fine : memory.coarse)[point.code] = code;
-        });
+    walk_cell<kAxes, false, Lattice>(nodes, form, predictor, false, group,
+                                     Codes{args.lattice, memory});
   }
 
   TAMIS_DEVICE u64 price(u32 coarse_count, u32 fine_count) const {

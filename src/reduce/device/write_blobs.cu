@@ -12,38 +12,44 @@ namespace {
 constexpr int kThreads = TAMIS_THREADS;
 constexpr int kWaves = kThreads / kWave;
 
-// 1 for a chunk whose tiles agree.
-TAMIS_DEVICE bool is_uniform(const u8* predictors, const ChunkRange& chunk) {
-  for (int i = 1; i < chunk.tiles; ++i) {
-    if (predictors[chunk.first_tile + i] != predictors[chunk.first_tile]) return false;
+// Most tiles of a chunk are those of 16 bundles, so a wave has a lane for each bundle.
+struct Blob {
+  i64 slot;  // in file order
+  i64 chunk_index;
+  int number;
+  ChunkRange chunk;
+
+  TAMIS_DEVICE Blob(const GridArgs& grid, i64 file_slot) : slot(file_slot) {
+    blob_of_slot(grid, slot, chunk_index, number);
+    chunk = grid.chunks[chunk_index];
   }
-  return true;
+  // First of the chunk's bundles in a stream's tables.
+  TAMIS_DEVICE i64 first(const GridArgs& grid) const {
+    return (number - 1) * grid.bundle_count + chunk.first_bundle;
+  }
+};
+
+// Bytes of a stream in the lane of its bundle, 0 in the others.
+TAMIS_DEVICE u32 size_in_lane(const BlobArgs& args, const Blob& blob) {
+  return lane_id() < blob.chunk.bundles ? args.stream_sizes[blob.first(args.grid) + lane_id()] : 0;
+}
+TAMIS_DEVICE u32 varint_in_lane(const Blob& blob, u32 size) {
+  return lane_id() < blob.chunk.bundles ? static_cast<u32>(varint_bytes(size)) : 0;
 }
 
-TAMIS_DEVICE u64 blob_size(const BlobArgs& args, i64 chunk_index, int blob) {
-  const ChunkRange chunk = args.grid.chunks[chunk_index];
-  if (blob == 0) {
-    return is_uniform(args.predictors, chunk) ? 1 : 1 + ceil_div(3 * chunk.tiles, 8);
-  }
-  const u32* sizes = args.stream_sizes + (blob - 1) * args.grid.bundle_count + chunk.first_bundle;
-  u64 total = 0;
-  u64 head = 1;
-  for (int b = 0; b < chunk.bundles; ++b) {
-    total += sizes[b];
-    head += varint_bytes(sizes[b]);
-  }
-  return total == 0 ? 0 : head + total;
+// Whether the tiles of a chunk agree.
+TAMIS_DEVICE bool is_uniform(const u8* predictors, const ChunkRange& chunk) {
+  const u8* first = predictors + chunk.first_tile;
+  bool same = true;
+  for (int i = lane_id(); i < chunk.tiles; i += kWave) same = same && first[i] == first[0];
+  return wave_all(same);
 }
 
 TAMIS_DEVICE void write_predictors(const u8* predictors, const ChunkRange& chunk, u64 size,
                                    u8* to) {
   const u8* from = predictors + chunk.first_tile;
-  if (size == 1) {
-    if (threadIdx.x == 0) to[0] = from[0];
-    return;
-  }
-  if (threadIdx.x == 0) to[0] = 8;
-  for (u32 i = threadIdx.x; i + 1 < size; i += kThreads) {
+  if (lane_id() == 0) to[0] = size == 1 ? from[0] : 8;
+  for (u32 i = lane_id(); i + 1 < size; i += kWave) {
     u32 bits = 0;
     for (int bit = 0; bit < 8; ++bit) {
       const u32 at = 8 * i + bit;
@@ -54,34 +60,29 @@ TAMIS_DEVICE void write_predictors(const u8* predictors, const ChunkRange& chunk
   }
 }
 
-TAMIS_DEVICE void write_streams(const BlobArgs& args, const ChunkRange& chunk, int stream, u8* to) {
-  const GridArgs& grid = args.grid;
-  const u32* sizes = args.stream_sizes + stream * grid.bundle_count + chunk.first_bundle;
-  u64 at = 1;
-  for (int b = 0; b < chunk.bundles; ++b) at += varint_bytes(sizes[b]);
-  if (threadIdx.x == 0) {
-    *to = static_cast<u8>(args.coder);
-    u8* head = to + 1;
-    for (int b = 0; b < chunk.bundles; ++b) head = put_varint(head, sizes[b]);
-  }
-  for (int b = 0; b < chunk.bundles; ++b) {
-    const u32* from =
-        args.words + args.words_at[stream] + (chunk.first_bundle + b) * args.word_room[stream];
-    copy_by_block(to + at, reinterpret_cast<const u8*>(from), sizes[b]);
-    at += sizes[b];
-  }
+// The wave's blob, if there is one.
+TAMIS_DEVICE bool find_slot(const GridArgs& grid, i64& slot) {
+  slot = static_cast<i64>(blockIdx.x) * kWaves + wave_id();
+  return slot < grid.chunk_count * kBlobs;
 }
 
 }  // namespace
 
-// A thread takes a blob.
+// A wave takes a blob.
 TAMIS_KERNEL void size_blobs(const BlobArgs args) {
-  const i64 slot = static_cast<i64>(grid_thread());
-  if (slot >= args.grid.chunk_count * kBlobs) return;
-  i64 chunk;
-  int blob;
-  blob_of_slot(args.grid, slot, chunk, blob);
-  args.blob_sizes[slot] = blob_size(args, chunk, blob);
+  i64 slot;
+  if (!find_slot(args.grid, slot)) return;
+  const Blob blob(args.grid, slot);
+  u64 size;
+  if (blob.number == 0) {
+    size = is_uniform(args.predictors, blob.chunk) ? 1 : 1 + ceil_div(3 * blob.chunk.tiles, 8);
+  } else {
+    const u32 mine = size_in_lane(args, blob);
+    const u64 total = wave_sum(u64{mine});
+    const u32 head = wave_sum(varint_in_lane(blob, mine));
+    size = total == 0 ? 0 : 1 + head + total;
+  }
+  if (lane_id() == 0) args.blob_sizes[slot] = size;
 }
 
 // One block: where each blob begins.
@@ -105,28 +106,53 @@ TAMIS_KERNEL void place_blobs(const BlobArgs args) {
   }
 }
 
-// A block takes a blob. Nothing is written where the data have too little room; the report tells.
-TAMIS_KERNEL void write_blobs(const BlobArgs args) {
-  __shared__ BlockXxh3<kWaves>::Scratch scratch;
-  const i64 slot = blockIdx.x;
-  i64 chunk_index;
-  int blob;
-  blob_of_slot(args.grid, slot, chunk_index, blob);
+// A wave takes a blob: all of it but the streams, for which it finds the places. Nothing is written
+// where the data have too little room; the report tells.
+TAMIS_KERNEL void write_heads(const BlobArgs args) {
+  i64 slot;
+  if (!find_slot(args.grid, slot)) return;
+  const Blob blob(args.grid, slot);
   const u64 size = args.blob_sizes[slot];
   const u64 at = args.blob_at[slot];
-  if (static_cast<i64>(at + size) > args.data_room) return;
-  const ChunkRange chunk = args.grid.chunks[chunk_index];
+  const bool fits = static_cast<i64>(at + size) <= args.data_room;
   u8* to = args.data + at;
-  if (args.framed != 0 && threadIdx.x == 0) put_varint(to - varint_bytes(size), size);
-  if (size == 0) return;
-  if (blob == 0) {
-    write_predictors(args.predictors, chunk, size, to);
-  } else {
-    write_streams(args, chunk, blob - 1, to);
+  if (fits && args.framed != 0 && lane_id() == 0) put_varint(to - varint_bytes(size), size);
+  if (blob.number == 0) {
+    if (fits) write_predictors(args.predictors, blob.chunk, size, to);
+    return;
   }
-  if (args.framed != 0) return;
-  __syncthreads();
-  const u64 hash = BlockXxh3<kWaves>::hash(to, size, scratch);
+  const u32 mine = size_in_lane(args, blob);
+  const u32 head = varint_in_lane(blob, mine);
+  const u32 head_before = wave_exclusive_sum(head);
+  const u32 heads = wave_sum(head);
+  const u64 before = wave_exclusive_sum(u64{mine});
+  if (lane_id() < blob.chunk.bundles) {
+    args.stream_at[blob.first(args.grid) + lane_id()] = at + 1 + heads + before;
+    if (fits && size != 0) put_varint(to + 1 + head_before, mine);
+  }
+  if (fits && size != 0 && lane_id() == 0) *to = static_cast<u8>(args.coder);
+}
+
+// A block takes a stream.
+TAMIS_KERNEL void copy_streams(const BlobArgs args) {
+  const i64 bundles = args.grid.bundle_count;
+  const int stream = static_cast<int>(blockIdx.x / bundles);
+  const i64 bundle = blockIdx.x % bundles;
+  const u32 size = args.stream_sizes[stream * bundles + bundle];
+  const u64 at = args.stream_at[stream * bundles + bundle];
+  if (size == 0 || static_cast<i64>(at + size) > args.data_room) return;
+  copy_words_by_block(args.data + at,
+                      args.words + args.words_at[stream] + bundle * args.word_room[stream], size);
+}
+
+// A block takes a blob.
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 2) hash_blobs(const BlobArgs args) {
+  __shared__ BlockXxh3<kWaves>::Scratch scratch;
+  const i64 slot = blockIdx.x;
+  const u64 size = args.blob_sizes[slot];
+  const u64 at = args.blob_at[slot];
+  if (size == 0 || static_cast<i64>(at + size) > args.data_room) return;
+  const u64 hash = BlockXxh3<kWaves>::hash(args.data + at, size, scratch);
   if (threadIdx.x == 0) args.checksums[slot] = static_cast<u32>(hash);
 }
 

@@ -3,6 +3,7 @@
 // holds lattice integers), TAMIS_LATTICE (bytes) and TAMIS_THREADS are its parameters.
 #include "reduce/device/cell_io.cuh"
 #include "reduce/device/cell_turns.cuh"
+#include "reduce/device/contexts.cuh"
 #include "reduce/device/lorenzo_cell.cuh"
 
 using namespace tamis::device;
@@ -102,6 +103,7 @@ TAMIS_DEVICE void decode_low_cells(const CellArgs& args) {
   __shared__ Slot nodes[TAMIS_THREADS / kWave][CellPlaces<kRank>::kSlots];
   CellTurn turn;
   if (!turn_of_wave<kRank, TAMIS_THREADS>(args.grid, turn)) return;
+  if (cells_are_coded<kRank, kAxes>(args.grid, args.coders, turn.bundle)) return;
   const Tile tile = tile_at(args.grid, turn.tile);
   decode_cell<kRank>(args, tile, turn.bundle, turn.mask, OneWave{}, nodes[wave_id()]);
 }
@@ -120,6 +122,7 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_interiors(const Cel
   __shared__ Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
   if (!turn_of_block(args.grid, turn)) return;
+  if (cells_are_coded<kAxes, kAxes>(args.grid, args.coders, turn.bundle)) return;
   const Tile tile = tile_at(args.grid, turn.tile);
   decode_cell<kAxes>(args, tile, turn.bundle, kFullMask, WholeBlock{}, nodes);
 }

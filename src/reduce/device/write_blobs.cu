@@ -26,13 +26,10 @@ TAMIS_DEVICE u64 blob_size(const BlobArgs& args, i64 chunk_index, int blob) {
     return is_uniform(args.predictors, chunk) ? 1 : 1 + ceil_div(3 * chunk.tiles, 8);
   }
   const u32* sizes = args.stream_sizes + (blob - 1) * args.grid.bundle_count + chunk.first_bundle;
-  u64 total = 0;
-  u64 head = 1;
-  for (int b = 0; b < chunk.bundles; ++b) {
-    total += sizes[b];
-    head += varint_bytes(sizes[b]);
-  }
-  return total == 0 ? 0 : head + total;
+  const i64 slot = (blob - 1) * args.grid.chunk_count + chunk_index;
+  const int coder = coder_of(args, slot);
+  const u32 table_bytes = coder == kRansCoder ? args.table_sizes[slot] : 0;
+  return streams_blob_size(sizes, chunk.bundles, coder, table_bytes);
 }
 
 TAMIS_DEVICE void write_predictors(const u8* predictors, const ChunkRange& chunk, u64 size,
@@ -54,20 +51,34 @@ TAMIS_DEVICE void write_predictors(const u8* predictors, const ChunkRange& chunk
   }
 }
 
-TAMIS_DEVICE void write_streams(const BlobArgs& args, const ChunkRange& chunk, int stream, u8* to) {
+TAMIS_DEVICE void write_streams(const BlobArgs& args, const ChunkRange& chunk, i64 chunk_index,
+                                int stream, u8* to) {
   const GridArgs& grid = args.grid;
   const u32* sizes = args.stream_sizes + stream * grid.bundle_count + chunk.first_bundle;
+  const i64 slot = stream * grid.chunk_count + chunk_index;
+  const int coder = coder_of(args, slot);
+  const u32 table_bytes = coder == kRansCoder ? args.table_sizes[slot] : 0;
   u64 at = 1;
+  if (coder == kRansCoder) {
+    at += varint_bytes(table_bytes);
+    copy_by_block(to + at, args.tables + slot * args.table_room, table_bytes);
+    at += table_bytes;
+  }
+  u8* sizes_to = to + at;
   for (int b = 0; b < chunk.bundles; ++b) at += varint_bytes(sizes[b]);
   if (threadIdx.x == 0) {
-    *to = static_cast<u8>(args.coder);
-    u8* head = to + 1;
+    *to = static_cast<u8>(coder);
+    if (coder == kRansCoder) put_varint(to + 1, table_bytes);
+    u8* head = sizes_to;
     for (int b = 0; b < chunk.bundles; ++b) head = put_varint(head, sizes[b]);
   }
   for (int b = 0; b < chunk.bundles; ++b) {
-    const u32* from =
+    const u32* area =
         args.words + args.words_at[stream] + (chunk.first_bundle + b) * args.word_room[stream];
-    copy_by_block(to + at, reinterpret_cast<const u8*>(from), sizes[b]);
+    const u8* from = reinterpret_cast<const u8*>(area);
+    // rANS streams are written backwards, up to the end of their area.
+    if (coder == kRansCoder) from += 4 * args.word_room[stream] - sizes[b];
+    copy_by_block(to + at, from, sizes[b]);
     at += sizes[b];
   }
 }
@@ -122,7 +133,7 @@ TAMIS_KERNEL void write_blobs(const BlobArgs args) {
   if (blob == 0) {
     write_predictors(args.predictors, chunk, size, to);
   } else {
-    write_streams(args, chunk, blob - 1, to);
+    write_streams(args, chunk, chunk_index, blob - 1, to);
   }
   if (args.framed != 0) return;
   __syncthreads();

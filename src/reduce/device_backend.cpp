@@ -44,7 +44,7 @@ DeviceBackend<T>::DeviceBackend(const T* data, const Extents& shape, gpu::Worksp
 
 template <typename T>
 EncodeOutcome DeviceBackend<T>::encode(ContainerWriter& writer, const EncodeRequest& request) {
-  if (request.masks.any_voids || request.options.mode == Mode::kRatio || request.error_scale > 0) {
+  if (request.masks.any_voids || request.error_scale > 0) {
     return host_.encode(writer, request);
   }
   return request.design.map.wide ? encode_as<std::int64_t>(writer, request)

@@ -39,6 +39,7 @@ void upload(void* to, const std::vector<T>& from, const Stream& stream) {
         "blob " + std::to_string(where) + " of " + std::to_string(BlobTable(grid).count()) + ": " +
         (kind == device::kFaultChecksum ? "checksum differs; the bytes were changed after writing"
          : kind == device::kFaultPredictors ? "its predictors are damaged"
+         : kind == device::kFaultTables     ? "its tables are damaged"
                                             : "its head is damaged");
   }
   throw Error(ErrorCode::kCorrupt, what);
@@ -57,46 +58,25 @@ class DeviceFieldDecoder {
 
   template <typename I>
   void run() {
-    NumberMap map = header_.map;
-    if (map.kind == MapKind::kPalette) {
-      map.palette = read_palette(reader_.section("palette"), map.dtype);
+    map_ = header_.map;
+    if (map_.kind == MapKind::kPalette) {
+      map_.palette = read_palette(reader_.section("palette"), map_.dtype);
     }
     const Grid grid(fold_extents(header_.info.shape), header_.plan);
-    DeviceGridCodec codec(grid, sizeof(T), sizeof(I), Mode::kDefault);
-    std::vector<Patch> patches;
+    std::vector<device::PatchEntry> patches;
     if (reader_.has("patches")) {
-      patches =
-          read_patches(reader_.section("patches"), sizeof(T), header_.info.shape.element_count());
+      for (const Patch& p : read_patches(reader_.section("patches"), sizeof(T),
+                                         header_.info.shape.element_count())) {
+        patches.push_back({p.index, p.bits});
+      }
     }
-    const auto patch_count = static_cast<std::int64_t>(patches.size());
-    const auto palette_size = static_cast<std::int64_t>(map.palette.size());
-    workspace_.reset(codec.workspace_bytes(patch_count) +
-                     gpu::Workspace::bytes<double>(palette_size));
-    codec.take(workspace_, patch_count);
-    double* palette = workspace_.take<double>(palette_size);
-    upload(palette, map.palette, stream_);
-    codec.set_map(map, palette);
-    codec.cells().target = out_;
-    fill_bytes(codec.cells().report, 0, sizeof(device::CodecReport), stream_);
-
-    const std::vector<I> anchors = decode_anchors<I>(grid, map.step, reader_.section("anchors"));
-    upload(codec.anchors(), anchors, stream_);
+    const std::vector<I> anchors = decode_anchors<I>(grid, map_.step, reader_.section("anchors"));
     const Places places = place_blobs(grid);
-    upload(codec.blobs().blob_sizes, places.sizes, stream_);
-    upload(codec.blobs().blob_at, places.at, stream_);
-    upload(codec.blobs().checksums, places.checksums, stream_);
-    codec.blobs().data =
-        reinterpret_cast<unsigned char*>(const_cast<std::byte*>(container_.device_section("data")));
-    std::vector<device::PatchEntry> entries;
-    for (const Patch& p : patches) entries.push_back({p.index, p.bits});
-    upload(codec.cells().patches, entries, stream_);
-    codec.list_tiles(stream_);
-    codec.decode(stream_);
-    codec.apply_patches(patch_count, stream_);
-    device::CodecReport report{};
-    copy_bytes(&report, codec.cells().report, sizeof report, stream_);
-    stream_.synchronize();
-    if (report.fault != 0) throw_fault(report.fault, grid);
+    std::uint64_t fault = decode_as(header_.info.mode, grid, anchors, places, patches);
+    if ((fault & 255) == device::kFaultNoModels) {  // any mode may have such blobs
+      fault = decode_as(Mode::kRatio, grid, anchors, places, patches);
+    }
+    if (fault != 0) throw_fault(fault, grid);
   }
 
  private:
@@ -105,6 +85,37 @@ class DeviceFieldDecoder {
     std::vector<std::uint64_t> at;
     std::vector<std::uint32_t> checksums;
   };
+
+  // Returns the first fault; 0 when all is well.
+  template <typename I>
+  std::uint64_t decode_as(Mode mode, const Grid& grid, const std::vector<I>& anchors,
+                          const Places& places, const std::vector<device::PatchEntry>& patches) {
+    DeviceGridCodec codec(grid, sizeof(T), sizeof(I), mode, DeviceGridCodec::Use::kDecode);
+    const auto patch_count = static_cast<std::int64_t>(patches.size());
+    const auto palette_size = static_cast<std::int64_t>(map_.palette.size());
+    workspace_.reset(codec.workspace_bytes(patch_count) +
+                     gpu::Workspace::bytes<double>(palette_size));
+    codec.take(workspace_, patch_count);
+    double* palette = workspace_.take<double>(palette_size);
+    upload(palette, map_.palette, stream_);
+    codec.set_map(map_, palette);
+    codec.cells().target = out_;
+    fill_bytes(codec.cells().report, 0, sizeof(device::CodecReport), stream_);
+    upload(codec.anchors(), anchors, stream_);
+    upload(codec.blobs().blob_sizes, places.sizes, stream_);
+    upload(codec.blobs().blob_at, places.at, stream_);
+    upload(codec.blobs().checksums, places.checksums, stream_);
+    codec.blobs().data =
+        reinterpret_cast<unsigned char*>(const_cast<std::byte*>(container_.device_section("data")));
+    upload(codec.cells().patches, patches, stream_);
+    codec.list_tiles(stream_);
+    codec.decode(stream_);
+    codec.apply_patches(patch_count, stream_);
+    device::CodecReport report{};
+    copy_bytes(&report, codec.cells().report, sizeof report, stream_);
+    stream_.synchronize();
+    return report.fault;
+  }
 
   // In file order, as the kernels number blobs.
   Places place_blobs(const Grid& grid) const {
@@ -127,13 +138,14 @@ class DeviceFieldDecoder {
   gpu::Workspace& workspace_;
   const Stream& stream_;
   T* out_;
+  NumberMap map_;
 };
 
 // What has no kernels yet is decoded on the host.
 bool needs_host(const DeviceContainer& container) {
   const ContainerReader& reader = container.reader();
-  return container.header().stored_raw || container.header().info.mode == Mode::kRatio ||
-         reader.has("mask") || reader.has("zeros") || reader.has("signs");
+  return container.header().stored_raw || reader.has("mask") || reader.has("zeros") ||
+         reader.has("signs");
 }
 
 void decode_on_host(const DeviceContainer& container, const Stream& stream, void* out) {

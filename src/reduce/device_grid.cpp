@@ -17,7 +17,8 @@ constexpr std::int64_t kCodeAlignment = 16;  // codes: streams begin at whole 64
 }  // namespace
 
 DeviceGrid::DeviceGrid(const Grid& grid) {
-  static_assert(device::kTilesPerBundle == kBundleTiles && device::kMostActive == kMaxCellRank);
+  static_assert(device::kTilesPerBundle == kBundleTiles && device::kMostActive == kMaxCellRank &&
+                device::kBundlesPerChunk * kBundleTiles == kChunkTiles);
   if (grid.tile_count() > kMostTiles) {
     throw Error(ErrorCode::kUnsupported, "a grid of " + std::to_string(grid.tile_count()) +
                                              " tiles on a device; at most " +

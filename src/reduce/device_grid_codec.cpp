@@ -1,7 +1,10 @@
 // The order of launches; see reduce/device/*.cu for what each does.
 #include "reduce/device_grid_codec.hpp"
 
+#include <algorithm>
 #include <string>
+
+#include "reduce/device/rans_rooms.hpp"
 
 namespace tamis::reduce {
 
@@ -12,20 +15,61 @@ using device::CellArgs;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Words that encoding so many codes may write to: rice_room_words() and fixed_room_words() of
-// codec/device, where the reasons are.
-std::int64_t stream_words(std::int64_t codes, int lattice_bytes) {
-  return ceil_div(codes, 512) * (lattice_bytes == 4 ? 531 : 1079) + 1;
-}
-
 }  // namespace
 
-DeviceGridCodec::DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode)
-    : grid_(grid), mode_(mode) {
+DeviceGridCodec::DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode,
+                                 Use use)
+    : grid_(grid), mode_(mode), use_(use) {
   variant_.axes = grid.active_count();
   variant_.value_bytes = value_bytes;
   variant_.lattice_bytes = lattice_bytes;
-  variant_.contexts = mode == Mode::kRatio;
+  variant_.contexts = mode == Mode::kRatio && use == Use::kEncode;
+}
+
+// Words that encoding a bundle's stream may write to: rice_room_words(), fixed_room_words() and
+// rans_room() of codec/device, where the reasons are.
+std::int64_t DeviceGridCodec::stream_words(int stream) const {
+  if (use_ == Use::kDecode) return 0;
+  const std::int64_t codes = grid_.args().code_room[stream];
+  const bool narrow = variant_.lattice_bytes == 4;
+  const std::int64_t rice = ceil_div(codes, 512) * (narrow ? 531 : 1079) + 1;
+  const std::int64_t rans = mode_ == Mode::kRatio ? codes * (narrow ? 4 : 7) / 3 + 64 : 0;
+  return std::max(rice, rans);
+}
+
+// What rANS takes besides codes, contexts and words.
+std::int64_t DeviceGridCodec::model_bytes() const {
+  if (mode_ != Mode::kRatio) return 0;
+  using gpu::Workspace;
+  const std::int64_t blobs = grid_.stream_count() * grid_.chunk_count();
+  if (use_ == Use::kDecode) {
+    return Workspace::bytes<unsigned>(blobs * device::rans_decoder_room()) +
+           2 * Workspace::bytes<unsigned>(blobs) + Workspace::bytes<unsigned long long>(blobs);
+  }
+  const int lattice = variant_.lattice_bytes;
+  return Workspace::bytes<unsigned>(blobs * device::rans_symbol_room(lattice)) +
+         2 * Workspace::bytes<unsigned>(blobs) +
+         Workspace::bytes<unsigned char>(blobs * device::rans_table_room(lattice)) +
+         Workspace::bytes<unsigned>(grid_.stream_count() * grid_.bundle_count());
+}
+
+void DeviceGridCodec::take_models(gpu::Workspace& workspace) {
+  if (mode_ != Mode::kRatio) return;
+  const std::int64_t blobs = grid_.stream_count() * grid_.chunk_count();
+  const int lattice = variant_.lattice_bytes;
+  blobs_.model_room =
+      use_ == Use::kDecode ? device::rans_decoder_room() : device::rans_symbol_room(lattice);
+  blobs_.models = workspace.take<unsigned>(blobs * blobs_.model_room);
+  blobs_.model_sizes = workspace.take<unsigned>(blobs);
+  blobs_.table_sizes = workspace.take<unsigned>(blobs);
+  if (use_ == Use::kDecode) {
+    blobs_.table_at = workspace.take<unsigned long long>(blobs);
+    cells_.coders = blobs_.coders;
+    return;
+  }
+  blobs_.table_room = device::rans_table_room(lattice);
+  blobs_.tables = workspace.take<unsigned char>(blobs * blobs_.table_room);
+  blobs_.rice_sizes = workspace.take<unsigned>(grid_.stream_count() * grid_.bundle_count());
 }
 
 std::int64_t DeviceGridCodec::workspace_bytes(std::int64_t patch_room) const {
@@ -35,7 +79,7 @@ std::int64_t DeviceGridCodec::workspace_bytes(std::int64_t patch_room) const {
   const std::int64_t blobs = grid_.blob_count();
   std::int64_t words = 0;
   for (int s = 0; s < streams; ++s) {
-    words += stream_words(grid_.args().code_room[s], variant_.lattice_bytes) * bundles;
+    words += stream_words(s) * bundles;
   }
   return grid_.table_bytes() + Workspace::bytes<std::byte>(grid_.plane_values() * 8) +
          Workspace::bytes<std::byte>(grid_.tile_count() * 8) +
@@ -44,7 +88,8 @@ std::int64_t DeviceGridCodec::workspace_bytes(std::int64_t patch_room) const {
          3 * Workspace::bytes<unsigned long long>(streams * bundles) +
          Workspace::bytes<std::byte>(grid_.code_values() * variant_.lattice_bytes) +
          Workspace::bytes<std::byte>(variant_.contexts ? grid_.code_values() : 0) +
-         Workspace::bytes<unsigned>(words) + 3 * Workspace::bytes<unsigned long long>(blobs + 1) +
+         Workspace::bytes<unsigned>(words) + model_bytes() +
+         3 * Workspace::bytes<unsigned long long>(blobs + 1) +
          Workspace::bytes<std::byte>(blobs * 14) +
          Workspace::bytes<std::byte>(streams * grid_.chunk_count()) +
          Workspace::bytes<device::PatchEntry>(patch_room) +
@@ -76,11 +121,13 @@ void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
   blobs_.codes = cells_.codes;
   blobs_.counts = cells_.counts;
   blobs_.predictors = cells_.predictors;
-  blobs_.coder = mode_ == Mode::kFast ? 2 : 1;
+  blobs_.coder = mode_ == Mode::kFast      ? device::kFixedWidthCoder
+                 : mode_ == Mode::kDefault ? device::kRiceCoder
+                                           : device::kRansCoder;
   std::int64_t words = 0;
   for (int s = 0; s < streams; ++s) {
     blobs_.words_at[s] = words;
-    blobs_.word_room[s] = stream_words(grid_.args().code_room[s], lattice);
+    blobs_.word_room[s] = stream_words(s);
     words += blobs_.word_room[s] * bundles;
   }
   blobs_.words = workspace.take<unsigned>(words);
@@ -91,6 +138,7 @@ void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
   blobs_.checksums = workspace.take<unsigned>(blobs);
   blobs_.index = workspace.take<unsigned char>(blobs * 14);
   blobs_.coders = workspace.take<unsigned char>(streams * grid_.chunk_count());
+  take_models(workspace);
   blobs_.report = cells_.report;
 }
 
@@ -132,13 +180,16 @@ void DeviceGridCodec::gather_anchors(void* anchors, const Stream& stream) const 
       .launch(stream, {{ceil_div(grid_.tile_count(), threads)}, {threads}}, cells_, anchors);
 }
 
+// Lower ranks must be complete before the next one begins, whatever the coders of their blobs.
 void DeviceGridCodec::launch_cells(const Stream& stream, CodecFamily family,
                                    std::string_view verb) const {
   const std::int64_t threads = block_threads(family, variant_);
+  const bool coded = family == CodecFamily::kDecodeCells && mode_ == Mode::kRatio;
   const std::int64_t waves = threads / stream.device().info().wave_size;
   const std::int64_t turns = grid_.bundle_count() * kBundleTiles;
   const auto run = [&](const char* cells, std::int64_t blocks) {
     kernel(stream, family, std::string(verb) + cells).launch(stream, {{blocks}, {threads}}, cells_);
+    if (coded) launch_coded(stream, cells);
   };
   if (grid_.axes() == 2) run("_edges", ceil_div(turns * grid_.axes(), waves));
   if (grid_.axes() == 3) run("_edges", ceil_div(turns * grid_.axes(), threads));
@@ -146,11 +197,31 @@ void DeviceGridCodec::launch_cells(const Stream& stream, CodecFamily family,
   run("_interiors", turns);
 }
 
+// As many bundles of a chunk a block as its shared memory allows.
+void DeviceGridCodec::launch_coded(const Stream& stream, const std::string& cells) const {
+  const int axes = grid_.axes();
+  const int rank = cells == "_edges" ? 1 : cells == "_faces" ? 2 : axes;
+  const int slot_bytes = std::max(variant_.value_bytes, variant_.lattice_bytes);
+  const DeviceInfo& info = stream.device().info();
+  CodecVariant variant = variant_;
+  const auto teams = [&] {
+    return rank == axes ? variant.teams : device::low_rank_teams(variant.teams, info.wave_size);
+  };
+  const auto bytes = [&] { return device::coded_cell_bytes(rank, axes, slot_bytes, teams()); };
+  while (variant.teams > 1 && bytes() > info.shared_bytes_per_block) variant.teams /= 2;
+  constexpr CodecFamily kFamily = CodecFamily::kCodedCells;
+  const std::int64_t blocks = grid_.chunk_count() * ceil_div(device::kBundlesPerChunk, teams());
+  gpu::get_kernel(stream.device(), codec_source(kFamily), codec_config(kFamily, variant),
+                  "decode_coded" + cells)
+      .launch(stream, {{blocks}, {block_threads(kFamily, variant)}, bytes()}, cells_, blobs_);
+}
+
 void DeviceGridCodec::encode(const Stream& stream) const {
   launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
                   grid_.bundle_count() * kBundleTiles);
   launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
   launch_cells(stream, CodecFamily::kEncodeCells, "encode");
+  if (mode_ == Mode::kRatio) encode_models(stream);
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
   kernel(stream, CodecFamily::kBundleStreams,
          mode_ == Mode::kFast ? "encode_fixed_width" : "encode_rice")
@@ -169,15 +240,39 @@ void DeviceGridCodec::encode(const Stream& stream) const {
   if (blobs_.framed == 0) run("write_index", 1);
 }
 
+// Streams of the blobs that rANS suits, and the choice of these.
+void DeviceGridCodec::encode_models(const Stream& stream) const {
+  constexpr CodecFamily kFamily = CodecFamily::kCodedStreams;
+  const std::int64_t threads = block_threads(kFamily, variant_);
+  const std::int64_t blobs = grid_.stream_count() * grid_.chunk_count();
+  kernel(stream, kFamily, "build_models")
+      .launch(stream, {{blobs}, {threads}, device::rans_build_bytes(variant_.lattice_bytes)},
+              blobs_, cells_.contexts);
+  kernel(stream, kFamily, "encode_coded_streams")
+      .launch(stream, {{blobs}, {threads}}, blobs_, cells_.contexts);
+  const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
+  kernel(stream, CodecFamily::kBundleStreams, "price_streams")
+      .launch(stream, {{grid_.bundle_count() * grid_.stream_count()}, {stream_threads}}, blobs_);
+  kernel(stream, kFamily, "choose_coders")
+      .launch(stream, {{ceil_div(blobs, threads)}, {threads}}, blobs_);
+}
+
 void DeviceGridCodec::decode(const Stream& stream) const {
   const std::int64_t threads = block_threads(CodecFamily::kOpenBlobs, variant_);
   kernel(stream, CodecFamily::kOpenBlobs, "open_blobs")
       .launch(stream, {{grid_.blob_count()}, {threads}}, blobs_);
+  const std::int64_t wave_size = stream.device().info().wave_size;
+  if (mode_ == Mode::kRatio) {
+    const std::int64_t table_threads = block_threads(CodecFamily::kCodedStreams, variant_);
+    const std::int64_t streams = grid_.stream_count() * grid_.chunk_count();
+    kernel(stream, CodecFamily::kCodedStreams, "read_tables")
+        .launch(stream, {{ceil_div(streams, table_threads / wave_size)}, {table_threads}}, blobs_);
+  }
   launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
                   grid_.bundle_count() * kBundleTiles);
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
-  const std::int64_t waves = stream_threads / stream.device().info().wave_size;
-  const std::int64_t blocks = ceil_div(grid_.bundle_count() * grid_.stream_count(), waves);
+  const std::int64_t blocks =
+      ceil_div(grid_.bundle_count() * grid_.stream_count(), stream_threads / wave_size);
   // Each takes the streams of its coder; which these are only the device knows.
   for (const char* entry : {"decode_rice", "decode_fixed_width"}) {
     kernel(stream, CodecFamily::kBundleStreams, entry)

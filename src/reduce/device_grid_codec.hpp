@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "gpu/kernel.hpp"
 #include "reduce/device_grid.hpp"
@@ -14,8 +15,11 @@ namespace tamis::reduce {
 
 class DeviceGridCodec {
  public:
-  /// `value_bytes` of the nodes, 0 when they are lattice integers.
-  DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode);
+  enum class Use : std::uint8_t { kEncode, kDecode };
+  /// `value_bytes` of the nodes, 0 when they are lattice integers. A decoder for `ratio` takes what
+  /// all modes wrote, the others refuse rANS by kFaultNoModels.
+  DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode,
+                  Use use = Use::kEncode);
 
   /// Scratch memory, tables included.
   std::int64_t workspace_bytes(std::int64_t patch_room) const;
@@ -46,10 +50,16 @@ class DeviceGridCodec {
   void launch_cells(const Stream& stream, CodecFamily family, std::string_view verb) const;
   void launch_per_item(const Stream& stream, CodecFamily family, std::string_view entry,
                        std::int64_t items) const;
+  std::int64_t stream_words(int stream) const;
+  std::int64_t model_bytes() const;
+  void take_models(gpu::Workspace& workspace);
+  void encode_models(const Stream& stream) const;
+  void launch_coded(const Stream& stream, const std::string& cells) const;
 
   DeviceGrid grid_;
   CodecVariant variant_;
   Mode mode_;
+  Use use_;
   device::CellArgs cells_{};
   device::BlobArgs blobs_{};
   void* anchors_ = nullptr;

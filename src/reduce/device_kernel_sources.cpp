@@ -19,9 +19,10 @@ struct Family {
   bool value;
   bool lattice;
   bool contexts;
+  bool teams = false;  // `threads` are those of a team
 };
 
-constexpr std::array<Family, 9> kFamilies = {{
+constexpr std::array<Family, 11> kFamilies = {{
     {"reduce/device/encode_cells.cu", 128, true, true, true, true},
     {"reduce/device/decode_cells.cu", 128, true, true, true, false},
     {"reduce/device/grid_tables.cu", 128, true, true, true, false},
@@ -31,6 +32,8 @@ constexpr std::array<Family, 9> kFamilies = {{
     {"reduce/device/finish_values.cu", 256, false, true, false, false},
     {"reduce/device/field_scan.cu", 256, false, true, false, false},
     {"reduce/device/trial_cells.cu", 128, true, true, true, false},
+    {"reduce/device/coded_streams.cu", 512, true, false, true, false},
+    {"reduce/device/decode_coded_cells.cu", 128, true, true, true, false, true},
 }};
 
 const Family& family_of(CodecFamily family) { return kFamilies[static_cast<std::size_t>(family)]; }
@@ -56,7 +59,8 @@ const gpu::KernelSource& codec_source(CodecFamily family) {
 
 gpu::KernelConfig codec_config(CodecFamily family, const CodecVariant& variant) {
   const Family& f = family_of(family);
-  gpu::KernelConfig config{{"TAMIS_THREADS", f.threads}};
+  gpu::KernelConfig config{{"TAMIS_THREADS", block_threads(family, variant)}};
+  if (f.teams) config.set("TAMIS_TEAMS", variant.teams);
   if (f.axes) config.set("TAMIS_AXES", variant.axes);
   if (f.value) config.set("TAMIS_VALUE", variant.value_bytes);
   if (f.lattice) config.set("TAMIS_LATTICE", variant.lattice_bytes);
@@ -64,7 +68,10 @@ gpu::KernelConfig codec_config(CodecFamily family, const CodecVariant& variant) 
   return config;
 }
 
-int block_threads(CodecFamily family, const CodecVariant&) { return family_of(family).threads; }
+int block_threads(CodecFamily family, const CodecVariant& variant) {
+  const Family& f = family_of(family);
+  return f.teams ? f.threads * variant.teams : f.threads;
+}
 
 std::vector<gpu::KernelSpec> codec_kernels() {
   std::vector<gpu::KernelSpec> all;

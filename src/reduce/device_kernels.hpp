@@ -14,6 +14,7 @@ struct CodecVariant {
   int value_bytes = 4;    // of the field; 0 where nodes are lattice integers (grids of anchors)
   int lattice_bytes = 4;  // of a lattice integer
   bool contexts = false;  // of codes, for rANS
+  int teams = 4;          // bundles that a block decodes at a time, of coded cells
 };
 
 enum class CodecFamily : std::uint8_t {
@@ -26,6 +27,8 @@ enum class CodecFamily : std::uint8_t {
   kFinishValues,
   kFieldScan,
   kTrialCells,
+  kCodedStreams,
+  kCodedCells,
 };
 
 /// Threads of a block.

@@ -1,5 +1,7 @@
-// gpu_reduce [ROUNDS [LIMIT [SEED]]]: compression on a device against the host's. Exits 0 when all
-// holds, 1 when something differs, 77 when there is no device (ctest's mark for "skipped").
+// gpu_reduce [ROUNDS [LIMIT [SEED]]]: compression on a device against the host's.
+// gpu_reduce hostile [CHANGES [SEED]]: decoding of damaged containers against the host's.
+// Exits 0 when all holds, 1 when something differs, 77 when there is no device (ctest's mark for
+// "skipped").
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,14 @@ int run_main(int argc, char** argv) {
   const Device device = Device::first();
   const Stream stream(device);
   std::printf("%s, %s\n", device.info().name.c_str(), device.info().architecture.c_str());
+  if (argc > 1 && std::string(argv[1]) == "hostile") {
+    HostileCheck hostile(stream);
+    hostile.run(argc > 2 ? std::atoi(argv[2]) : 50,
+                argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1);
+    std::printf("hostile: %d containers judged alike, %d accepted\n", hostile.count(),
+                hostile.accepted());
+    return 0;
+  }
   IdentityCheck identity(stream);
   if (argc > 1 && std::string(argv[1]) == "one") {
     const std::int64_t side = argc > 2 ? std::atoll(argv[2]) : 512;
@@ -34,7 +44,8 @@ int run_main(int argc, char** argv) {
     copy_bytes(host.data(), field.data(), shape.element_count() * 4, stream);
     stream.synchronize();
     const auto [low, high] = std::minmax_element(host.begin(), host.end());
-    for (const reduce::Mode mode : {reduce::Mode::kDefault, reduce::Mode::kFast}) {
+    for (const reduce::Mode mode :
+         {reduce::Mode::kDefault, reduce::Mode::kFast, reduce::Mode::kRatio}) {
       reduce::CompressOptions options;
       options.mode = mode;
       options.bound = reduce::Bound::absolute(1e-3 * (double{*high} - double{*low}));
@@ -43,6 +54,7 @@ int run_main(int argc, char** argv) {
     }
     return 0;
   }
+  identity.run_sums(seed);
   identity.run_made(limit, rounds, seed);
   std::printf("identity: %d encodings hold\n", identity.count());
   return 0;

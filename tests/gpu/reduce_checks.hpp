@@ -1,7 +1,9 @@
 // What gpu_reduce consists of: identity with the host, and times.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tamis/device_reduce.hpp"
 
@@ -20,6 +22,9 @@ class IdentityCheck {
   /// Fields of all kinds with at most `limit` points, in all modes, by all kinds of bounds.
   void run_made(std::int64_t limit, int rounds, unsigned seed);
 
+  /// Fields that Lorenzo prediction suits.
+  void run_sums(unsigned seed);
+
   int count() const { return count_; }
 
  private:
@@ -27,6 +32,26 @@ class IdentityCheck {
   reduce::DeviceCompressor compressor_;
   reduce::DeviceDecompressor decompressor_;
   int count_ = 0;
+};
+
+/// Changes containers behind the checksums' back, and compares what host and device make of them.
+class HostileCheck {
+ public:
+  explicit HostileCheck(const Stream& stream) : stream_(stream), decompressor_(stream) {}
+
+  /// So many changes of each of some containers. Throws std::runtime_error with what differed.
+  void run(int changes, unsigned seed);
+
+  int count() const { return count_; }
+  int accepted() const { return accepted_; }
+
+ private:
+  void compare(const std::vector<std::byte>& container, std::int64_t raw, const std::string& what);
+
+  Stream stream_;
+  reduce::DeviceDecompressor decompressor_;
+  int count_ = 0;
+  int accepted_ = 0;
 };
 
 }  // namespace tamis::gpu_test

@@ -13,6 +13,7 @@ enum StreamFault : unsigned {
   kStreamWidth = 6,       // fixed width: a width that is 0 or too large for the codes
   kStreamSpareFlags = 7,  // fixed width: flags of groups that do not exist
   kStreamTooLong = 8,     // above kMostStreamBytes: positions have 32 bits
+  kStreamRans = 9,        // rANS: anything else than a whole stream of these codes
 };
 
 /// Longer streams are refused by the device decoders.

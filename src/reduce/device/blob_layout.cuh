@@ -35,4 +35,22 @@ TAMIS_DEVICE u8* put_varint(u8* to, u64 value) {
   return to;
 }
 
+/// Bytes of a blob with streams of these sizes; none where all of them are empty. `table_bytes` are
+/// those of rANS tables.
+TAMIS_DEVICE u64 streams_blob_size(const u32* sizes, int bundles, int coder, u32 table_bytes) {
+  u64 total = 0;
+  u64 head = 1;
+  if (coder == kRansCoder) head += varint_bytes(table_bytes) + table_bytes;
+  for (int b = 0; b < bundles; ++b) {
+    total += sizes[b];
+    head += varint_bytes(sizes[b]);
+  }
+  return total == 0 ? 0 : head + total;
+}
+
+/// Coder of an encoder's blob; `slot` counts streams, then chunks.
+TAMIS_DEVICE int coder_of(const BlobArgs& args, i64 slot) {
+  return args.coder == kRansCoder ? args.coders[slot] : args.coder;
+}
+
 }  // namespace tamis::device

@@ -5,6 +5,7 @@
 #include "codec/device/rice_decode.cuh"
 #include "codec/device/rice_encode.cuh"
 #include "reduce/device/blob_layout.cuh"
+#include "reduce/device/contexts.cuh"
 #include "reduce/device/faults.cuh"
 
 using namespace tamis::device;
@@ -35,6 +36,9 @@ struct Stream {
     codes = static_cast<Lattice*>(const_cast<void*>(args.codes)) + args.grid.codes_at[number] +
             bundle * args.grid.code_room[number];
   }
+  TAMIS_DEVICE int coder(const BlobArgs& args) const {
+    return coder_of(args, number * args.grid.chunk_count + args.grid.bundles[bundle].chunk);
+  }
 };
 
 // A block takes a stream.
@@ -42,22 +46,24 @@ template <typename Encoder>
 TAMIS_DEVICE void encode_stream(const BlobArgs& args) {
   __shared__ typename Encoder::Scratch scratch;
   const Stream stream(args, blockIdx.x);
+  if (stream.coder(args) == kRansCoder) return;
   u32* words =
       args.words + args.words_at[stream.number] + stream.bundle * args.word_room[stream.number];
   const u32 size = Encoder::encode(stream.codes, args.counts[stream.at], words, scratch);
   if (threadIdx.x == 0) args.stream_sizes[stream.at] = size;
 }
 
-// A wave takes a stream, if it is of this coder; empty ones count as Rice streams.
+// A wave takes a stream, if it is of this coder; empty ones count as Rice streams. Those of rANS
+// need contexts and are decoded with the cells.
 template <typename Decoder>
-TAMIS_DEVICE void decode_stream(const BlobArgs& args, bool fixed_width) {
+TAMIS_DEVICE void decode_stream(const BlobArgs& args, int wanted) {
   __shared__ typename Decoder::Scratch scratch[kWaves];
   const i64 turn = static_cast<i64>(blockIdx.x) * kWaves + wave_id();
   if (turn >= args.grid.bundle_count * kStreams) return;
   const Stream stream(args, turn);
   const int coder =
       args.coders[stream.number * args.grid.chunk_count + args.grid.bundles[stream.bundle].chunk];
-  if ((coder == 2) != fixed_width) return;
+  if ((coder == kNoCoder ? kRiceCoder : coder) != wanted) return;
   const u32 fault =
       Decoder::decode(args.data + args.stream_at[stream.at], args.stream_sizes[stream.at],
                       args.counts[stream.at], stream.codes, scratch[wave_id()]);
@@ -68,6 +74,16 @@ TAMIS_DEVICE void decode_stream(const BlobArgs& args, bool fixed_width) {
 
 }  // namespace
 
+// A block takes a stream: what Rice would make of the codes of a rANS blob.
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) price_streams(const BlobArgs args) {
+  using Rice = RiceEncoder<Lattice, kWaves>;
+  __shared__ typename Rice::Scratch scratch;
+  const Stream stream(args, blockIdx.x);
+  if (!is_coded(args.grid, args.coders, stream.number, stream.bundle)) return;
+  const u64 bits = Rice::bits(stream.codes, args.counts[stream.at], scratch);
+  if (threadIdx.x == 0) args.rice_sizes[stream.at] = static_cast<u32>((bits + 7) / 8);
+}
+
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) encode_rice(const BlobArgs args) {
   encode_stream<RiceEncoder<Lattice, kWaves>>(args);
 }
@@ -75,8 +91,8 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) encode_fixed_width(const Blob
   encode_stream<FixedWidthEncoder<Lattice, kWaves>>(args);
 }
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) decode_rice(const BlobArgs args) {
-  decode_stream<RiceDecoder<Lattice>>(args, false);
+  decode_stream<RiceDecoder<Lattice>>(args, kRiceCoder);
 }
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) decode_fixed_width(const BlobArgs args) {
-  decode_stream<FixedWidthDecoder<Lattice, 1>>(args, true);
+  decode_stream<FixedWidthDecoder<Lattice, 1>>(args, kFixedWidthCoder);
 }

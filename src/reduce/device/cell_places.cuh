@@ -96,4 +96,18 @@ TAMIS_DEVICE I magnitude_of(I a) {
   return m < 0 ? I{0} : m;
 }
 
+/// The preferred one of a set of axes.
+template <int kRank>
+TAMIS_DEVICE int preferred_axis(const int prefer[kRank], int set) {
+  int best = 0;
+  int rank = -1;
+#pragma unroll
+  for (int axis = 0; axis < kRank; ++axis) {
+    if ((set >> axis & 1) == 0 || prefer[axis] <= rank) continue;
+    rank = prefer[axis];
+    best = axis;
+  }
+  return best;
+}
+
 }  // namespace tamis::device

@@ -72,16 +72,8 @@ struct AxisChoice {
 
   TAMIS_DEVICE explicit AxisChoice(const CellForm<kRank>& form) {
 #pragma unroll
-    for (int set = 1; set < 1 << kRank; ++set) {
-      int rank = -1;
-      of_set[set] = 0;
-#pragma unroll
-      for (int axis = 0; axis < kRank; ++axis) {
-        if ((set >> axis & 1) == 0 || form.prefer[axis] <= rank) continue;
-        rank = form.prefer[axis];
-        of_set[set] = axis;
-      }
-    }
+    for (int set = 1; set < 1 << kRank; ++set)
+      of_set[set] = preferred_axis<kRank>(form.prefer, set);
   }
 };
 

@@ -3,6 +3,7 @@
 // holds lattice integers), TAMIS_LATTICE (bytes) and TAMIS_THREADS are its parameters.
 #include "reduce/device/cell_io.cuh"
 #include "reduce/device/cell_turns.cuh"
+#include "reduce/device/contexts.cuh"
 #include "reduce/device/edge_line.cuh"
 #include "reduce/device/lorenzo_cell.cuh"
 
@@ -146,6 +147,12 @@ TAMIS_DEVICE void decode_cell(const CellArgs& args, const Tile& tile, i64 bundle
   }
 }
 
+// Whether the cells of this turn are decoded along with their rANS streams.
+template <int kRank>
+TAMIS_DEVICE bool is_coded_apart(const CellArgs& args, const CellTurn& turn) {
+  return cells_are_coded<kRank, kAxes>(args.grid, args.coders, turn.bundle);
+}
+
 template <int kRank>
 TAMIS_DEVICE void decode_by_wave(const CellArgs& args, const CellTurn& turn, Slot* nodes) {
   const Tile tile = tile_at(args.grid, turn.tile);
@@ -183,7 +190,7 @@ TAMIS_DEVICE bool decode_edge_by_thread(const CellArgs& args, const CellTurn& tu
 TAMIS_KERNEL void decode_edges(const CellArgs args) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<1>::kSlots];
   CellTurn turn;
-  if (turn_of_wave<1, TAMIS_THREADS>(args.grid, turn)) {
+  if (turn_of_wave<1, TAMIS_THREADS>(args.grid, turn) && !is_coded_apart<1>(args, turn)) {
     decode_by_wave<1>(args, turn, nodes[wave_id()]);
   }
 }
@@ -193,7 +200,7 @@ TAMIS_KERNEL void decode_edges(const CellArgs args) {
 TAMIS_KERNEL void decode_edges(const CellArgs args) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<1>::kSlots];
   CellTurn turn;
-  const bool exists = turn_of_edge(args.grid, turn);
+  const bool exists = turn_of_edge(args.grid, turn) && !is_coded_apart<1>(args, turn);
   LaneMask left = wave_ballot(exists && !decode_edge_by_thread(args, turn));
   for (; left != 0; left &= left - 1) {
     decode_by_wave<1>(args, turn_of_lane(turn, lowest_one(left)), nodes[wave_id()]);
@@ -204,7 +211,7 @@ TAMIS_KERNEL void decode_edges(const CellArgs args) {
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArgs args) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
   CellTurn turn;
-  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn)) {
+  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) && !is_coded_apart<2>(args, turn)) {
     decode_by_wave<2>(args, turn, nodes[wave_id()]);
   }
 }
@@ -214,7 +221,7 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArg
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_interiors(const CellArgs args) {
   __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
-  if (!turn_of_block(args.grid, turn)) return;
+  if (!turn_of_block(args.grid, turn) || is_coded_apart<kAxes>(args, turn)) return;
   const Tile tile = tile_at(args.grid, turn.tile);
   decode_cell<kAxes>(args, tile, turn.bundle, kFullMask, WholeBlock{}, nodes);
 }

@@ -3,6 +3,7 @@
 // TAMIS_VALUE (bytes of a value; 0 = the source holds lattice integers), TAMIS_LATTICE (bytes),
 // TAMIS_CONTEXTS (0 or 1) and TAMIS_THREADS are its parameters.
 #include "reduce/device/cell_turns.cuh"
+#include "reduce/device/contexts.cuh"
 #include "reduce/device/edge_line.cuh"
 #include "reduce/device/lorenzo_cell.cuh"
 
@@ -11,14 +12,6 @@ using namespace tamis::device;
 namespace {
 
 constexpr bool kContexts = TAMIS_CONTEXTS != 0;
-
-// Class of an activity (docs/format.md, section 11.5).
-TAMIS_DEVICE u8 context_of(Lattice activity, int level, float inverse_step) {
-  const float scaled = __fadd_rn(
-      __fmul_rn(static_cast<float>(activity < 0 ? Lattice{0} : activity), inverse_step), 1.0f);
-  const u32 half_octave = (__float_as_uint(scaled) >> 22) - 254u;
-  return static_cast<u8>(min_of(level, 3) * 16 + (half_octave < 16 ? half_octave : 15));
-}
 
 // Rare, and kept out of the registers of what is not.
 __noinline__ __device__ void add_patch(CodecReport* report, PatchEntry* patches, i64 room,
@@ -83,7 +76,7 @@ struct Encoder {
     (in_fine ? fine : coarse)[point.code] = code;
     if (kContexts) {
       (in_fine ? fine_context : coarse_context)[point.code] =
-          context_of(activity, point.level, args.lattice.inverse_step);
+          static_cast<u8>(context_of(activity, point.level, args.lattice.inverse_step));
     }
   }
 
@@ -119,7 +112,7 @@ struct Encoder {
       to[u * weight] = code;
       if (kContexts) {
         (kLevel == 0 ? fine_context : coarse_context)[code_at + u * weight] =
-            context_of(activity[u], kLevel, args.lattice.inverse_step);
+            static_cast<u8>(context_of(activity[u], kLevel, args.lattice.inverse_step));
       }
       safe = safe && is_safe(raw[u], decoded);
     }
@@ -271,7 +264,10 @@ TAMIS_DEVICE bool encode_edge_by_thread(const CellArgs& args, const CellTurn& tu
         const Lattice code = divide_nearest(wrap_sub(x, predicted), step, args.lattice.reciprocal);
         const Lattice decoded = wrap_add(predicted, wrap_mul(code, step));
         codes[code_at] = code;
-        if (kContexts) contexts[code_at] = context_of(activity, level, args.lattice.inverse_step);
+        if (kContexts) {
+          contexts[code_at] =
+              static_cast<u8>(context_of(activity, level, args.lattice.inverse_step));
+        }
         if constexpr (kIsField) {
           const double r = reconstruct_affine(args.lattice, decoded);
           const double error = fabs(__dsub_rn(static_cast<double>(values[i]), r));

@@ -8,6 +8,7 @@ inline constexpr int kMostAxes = 5;
 inline constexpr int kMostActive = 3;
 inline constexpr int kMostStreams = kMostActive + 1;
 inline constexpr int kTilesPerBundle = 8;
+inline constexpr int kBundlesPerChunk = 16;  // at most
 
 /// First tile of a bundle, and how many it has.
 struct BundleRange {
@@ -81,6 +82,9 @@ struct LatticeArgs {
   long long palette_size;
 };
 
+/// Coders of blobs.
+enum : int { kNoCoder = 0, kRiceCoder = 1, kFixedWidthCoder = 2, kRansCoder = 3 };
+
 enum : int { kMapAffine = 1, kMapLattice = 2, kMapPalette = 3, kMapOrdered = 4, kMapLogarithm = 5 };
 enum : int { kCheckAbsolute = 0, kCheckPointwise = 1, kCheckExact = 2 };
 
@@ -116,6 +120,7 @@ struct CellArgs {
   PatchEntry* patches;
   long long patch_room;
   CodecReport* report;
+  const unsigned char* coders;  // decoder, where rANS is possible: of blobs, as in BlobArgs
 };
 
 /// Between the codes of a grid and the bytes of its blobs.
@@ -125,7 +130,7 @@ struct BlobArgs {
   const unsigned* counts;           // [stream][bundle]
   const unsigned char* predictors;  // encoder
   unsigned char* predictors_out;    // decoder
-  int coder;                        // encoder: 1 Rice, 2 fixed width
+  int coder;                        // encoder; rANS: what `coders` says
   int framed;                       // each blob behind its size as a varint, without an index
 
   // Streams of bundles on their way to the blobs: words_at[s] + b * word_room[s].
@@ -143,9 +148,18 @@ struct BlobArgs {
   long long data_room;
   unsigned char* index;
 
-  // Decoder: coder of each blob, place of each bundle's stream in the data.
-  unsigned char* coders;          // [stream][chunk]
-  unsigned long long* stream_at;  // [stream][bundle]
+  unsigned char* coders;          // [stream][chunk]: of each blob
+  unsigned long long* stream_at;  // decoder: [stream][bundle], place in the data
+
+  // Models of rANS blobs, [stream][chunk]; null where there can be none.
+  unsigned* models;  // model_room words each: symbols, or tables laid out
+  long long model_room;
+  unsigned* model_sizes;  // words of them
+  unsigned* table_sizes;  // bytes of the tables
+  unsigned char* tables;  // encoder: table_room bytes each
+  long long table_room;
+  unsigned long long* table_at;  // decoder: place in the data
+  unsigned* rice_sizes;          // encoder: [stream][bundle], bytes that Rice would take
 
   CodecReport* report;
 };
@@ -155,7 +169,9 @@ enum : int {
   kFaultChecksum = 1,
   kFaultPredictors = 2,
   kFaultBlobHead = 3,
-  kFaultStream = 16,  // plus the number of the stream decoder's fault
+  kFaultTables = 4,    // of a rANS blob
+  kFaultNoModels = 5,  // a rANS blob, and no memory for its model
+  kFaultStream = 16,   // plus the number of the stream decoder's fault
 };
 
 /// A sample tile with its far faces, or the first quarter of one, by linear index of its origin.

@@ -65,7 +65,21 @@ TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i6
   if (size == 0) return true;
   const u8* next = bytes + 1;
   const u8* end = bytes + size;
-  if (bytes[0] < 1 || bytes[0] > 2) return false;
+  const int coder = bytes[0];
+  if (coder < kRiceCoder || coder > kRansCoder) return false;
+  if (coder == kRansCoder) {
+    if (args.models == nullptr) {
+      report_fault(args.report, file_slot(args.grid, chunk_index, stream + 1), kFaultNoModels);
+      return true;
+    }
+    u64 tables;
+    if (!take_varint(next, end, tables) || tables > static_cast<u64>(end - next)) return false;
+    const i64 slot = stream * args.grid.chunk_count + chunk_index;
+    args.table_at[slot] = at + static_cast<u64>(next - bytes);
+    args.table_sizes[slot] = static_cast<u32>(min_of<u64>(tables, ~u32{0}));
+    next += tables;
+  }
+  const u8* sizes = next;
   u64 total = 0;
   for (int b = 0; b < chunk.bundles; ++b) {
     u64 bundle;
@@ -74,7 +88,7 @@ TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i6
   }
   if (total != static_cast<u64>(end - next)) return false;
   u64 begin = at + static_cast<u64>(next - bytes);
-  next = bytes + 1;
+  next = sizes;
   for (int b = 0; b < chunk.bundles; ++b) {
     u64 bundle = 0;
     take_varint(next, end, bundle);
@@ -82,7 +96,7 @@ TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i6
     args.stream_at[first + b] = begin;
     begin += bundle;
   }
-  args.coders[stream * args.grid.chunk_count + chunk_index] = bytes[0];
+  args.coders[stream * args.grid.chunk_count + chunk_index] = static_cast<u8>(coder);
   return true;
 }
 

@@ -29,6 +29,24 @@ struct Blob {
   }
 };
 
+// Coder of a blob of streams, and the bytes of its tables.
+struct BlobCoder {
+  int coder;
+  i64 slot;  // among blobs of streams
+  u32 table_bytes;
+
+  TAMIS_DEVICE BlobCoder(const BlobArgs& args, i64 chunk, int stream)
+      : slot(stream * args.grid.chunk_count + chunk) {
+    coder = coder_of(args, slot);
+    table_bytes = coder == kRansCoder ? args.table_sizes[slot] : 0;
+  }
+  // All before the sizes of the streams.
+  TAMIS_DEVICE u32 head_bytes() const {
+    return 1 +
+           (coder == kRansCoder ? static_cast<u32>(varint_bytes(table_bytes)) + table_bytes : 0);
+  }
+};
+
 // Bytes of a stream in the lane of its bundle, 0 in the others.
 TAMIS_DEVICE u32 size_in_lane(const BlobArgs& args, const Blob& blob) {
   return lane_id() < blob.chunk.bundles ? args.stream_sizes[blob.first(args.grid) + lane_id()] : 0;
@@ -80,7 +98,8 @@ TAMIS_KERNEL void size_blobs(const BlobArgs args) {
     const u32 mine = size_in_lane(args, blob);
     const u64 total = wave_sum(u64{mine});
     const u32 head = wave_sum(varint_in_lane(blob, mine));
-    size = total == 0 ? 0 : 1 + head + total;
+    const BlobCoder coder(args, blob.chunk_index, blob.number - 1);
+    size = total == 0 ? 0 : coder.head_bytes() + head + total;
   }
   if (lane_id() == 0) args.blob_sizes[slot] = size;
 }
@@ -126,11 +145,18 @@ TAMIS_KERNEL void write_heads(const BlobArgs args) {
   const u32 head_before = wave_exclusive_sum(head);
   const u32 heads = wave_sum(head);
   const u64 before = wave_exclusive_sum(u64{mine});
+  const BlobCoder coder(args, blob.chunk_index, blob.number - 1);
   if (lane_id() < blob.chunk.bundles) {
-    args.stream_at[blob.first(args.grid) + lane_id()] = at + 1 + heads + before;
-    if (fits && size != 0) put_varint(to + 1 + head_before, mine);
+    args.stream_at[blob.first(args.grid) + lane_id()] = at + coder.head_bytes() + heads + before;
+    if (fits && size != 0) put_varint(to + coder.head_bytes() + head_before, mine);
   }
-  if (fits && size != 0 && lane_id() == 0) *to = static_cast<u8>(args.coder);
+  if (!fits || size == 0) return;
+  if (lane_id() == 0) *to = static_cast<u8>(coder.coder);
+  if (coder.coder != kRansCoder) return;
+  if (lane_id() == 0) put_varint(to + 1, coder.table_bytes);
+  const u8* tables = args.tables + coder.slot * args.table_room;
+  u8* tables_to = to + 1 + varint_bytes(coder.table_bytes);
+  for (u32 i = lane_id(); i < coder.table_bytes; i += kWave) tables_to[i] = tables[i];
 }
 
 // A block takes a stream.
@@ -141,8 +167,15 @@ TAMIS_KERNEL void copy_streams(const BlobArgs args) {
   const u32 size = args.stream_sizes[stream * bundles + bundle];
   const u64 at = args.stream_at[stream * bundles + bundle];
   if (size == 0 || static_cast<i64>(at + size) > args.data_room) return;
-  copy_words_by_block(args.data + at,
-                      args.words + args.words_at[stream] + bundle * args.word_room[stream], size);
+  const u32* area = args.words + args.words_at[stream] + bundle * args.word_room[stream];
+  const BlobCoder coder(args, args.grid.bundles[bundle].chunk, stream);
+  if (coder.coder == kRansCoder) {
+    // Written backwards, up to the end of the area.
+    const u8* end = reinterpret_cast<const u8*>(area + args.word_room[stream]);
+    copy_by_block(args.data + at, end - size, size);
+  } else {
+    copy_words_by_block(args.data + at, area, size);
+  }
 }
 
 // A block takes a blob.

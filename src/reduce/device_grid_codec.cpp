@@ -187,14 +187,23 @@ void DeviceGridCodec::launch_cells(const Stream& stream, CodecFamily family,
   const bool coded = family == CodecFamily::kDecodeCells && mode_ == Mode::kRatio;
   const std::int64_t waves = threads / stream.device().info().wave_size;
   const std::int64_t turns = grid_.bundle_count() * kBundleTiles;
-  const auto run = [&](const char* cells, std::int64_t blocks) {
-    kernel(stream, family, std::string(verb) + cells).launch(stream, {{blocks}, {threads}}, cells_);
+  const auto entry = [&](const char* cells) {
+    return kernel(stream, family, std::string(verb) + cells);
+  };
+  const auto in_parts = [&](const char* cells, std::int64_t blocks) {
+    for (const int part : {0, 1}) {
+      entry(cells).launch(stream, {{blocks}, {threads}}, cells_, part);
+    }
     if (coded) launch_coded(stream, cells);
   };
-  if (grid_.axes() == 2) run("_edges", ceil_div(turns * grid_.axes(), waves));
-  if (grid_.axes() == 3) run("_edges", ceil_div(turns * grid_.axes(), threads));
-  if (grid_.axes() >= 3) run("_faces", ceil_div(turns * grid_.axes(), waves));
-  run("_interiors", turns);
+  if (grid_.axes() >= 2) {
+    const std::int64_t edges_a_block = grid_.axes() == 3 ? threads : waves;
+    entry("_edges").launch(stream, {{ceil_div(turns * grid_.axes(), edges_a_block)}, {threads}},
+                           cells_);
+    if (coded) launch_coded(stream, "_edges");
+  }
+  if (grid_.axes() >= 3) in_parts("_faces", ceil_div(turns * grid_.axes(), waves));
+  in_parts("_interiors", turns);
 }
 
 // As many bundles of a chunk a block as its shared memory allows.

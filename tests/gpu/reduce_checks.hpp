@@ -54,4 +54,8 @@ class HostileCheck {
   int accepted_ = 0;
 };
 
+/// Times compression and decompression of made fields, prints a line each and, unless `path` is
+/// empty, writes the figures there. `large` adds fields of up to 8 GiB.
+void time_reduction(const Stream& stream, int repeats, bool large, const std::string& path);
+
 }  // namespace tamis::gpu_test

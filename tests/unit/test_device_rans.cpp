@@ -223,7 +223,7 @@ bool device_decode(const std::vector<u32>& tables, const std::vector<u8>& bytes,
     RansStream<I> stream(tables.data(), placed.at, static_cast<i64>(bytes.size()));
     std::mt19937 random(seed);
     for (int at = 0; at < count;) {
-      const unsigned r = random();
+      const auto r = static_cast<unsigned>(random());
       const int most = r % 3 == 0 ? kWave : static_cast<int>(r >> 8) % (kWave + 1);
       const int piece = std::min(most, count - at);
       const bool active = lane_id() < piece;
@@ -441,7 +441,7 @@ TEST(DeviceRans, CutAndChangedStreams) {
                                   stream.begin() + static_cast<std::ptrdiff_t>(size));
         expect_same_judgement(host, words, cut, c, size % 8);
       }
-      for (const u8 more : {0, 1}) {
+      for (const u8 more : {u8{0}, u8{1}}) {
         std::vector<u8> longer = stream;
         longer.insert(longer.end(), 1u + more, more);
         expect_same_judgement(host, words, longer, c, 1);

@@ -38,6 +38,18 @@ TAMIS_DEVICE bool turn_of_wave(const GridArgs& grid, CellTurn& turn) {
   return find_turn(grid, wave / kCells, turn);
 }
 
+/// Faces and interiors are taken in two parts, full cells first: what a multiprocessor runs at a
+/// time then fits its instruction cache.
+TAMIS_DEVICE bool is_full_part(int part) { return part == 0; }
+TAMIS_DEVICE bool is_full_cell(const Tile& tile, int mask) {
+  bool full = true;
+#pragma unroll
+  for (int axis = 0; axis < kAxes; ++axis) {
+    full = full && ((mask >> (kAxes - 1 - axis) & 1) == 0 || tile.nodes[axis] == kSide + 1);
+  }
+  return full;
+}
+
 /// A thread takes an edge: all tiles' edges along one axis, then those along the next.
 TAMIS_DEVICE bool turn_of_edge(const GridArgs& grid, CellTurn& turn) {
   const i64 turns = grid.bundle_count * kTilesPerBundle;

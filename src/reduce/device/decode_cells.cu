@@ -208,20 +208,24 @@ TAMIS_KERNEL void decode_edges(const CellArgs args) {
   }
 }
 // A wave takes a face.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
   CellTurn turn;
-  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) && !is_coded_apart<2>(args, turn)) {
+  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) &&
+      is_full_part(part) == is_full_cell(tile_at(args.grid, turn.tile), turn.mask) &&
+      !is_coded_apart<2>(args, turn)) {
     decode_by_wave<2>(args, turn, nodes[wave_id()]);
   }
 }
 #endif
 
 // A block takes a tile.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_interiors(const CellArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8)
+    decode_interiors(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
   if (!turn_of_block(args.grid, turn) || is_coded_apart<kAxes>(args, turn)) return;
   const Tile tile = tile_at(args.grid, turn.tile);
+  if (is_full_part(part) != is_full_cell(tile, kFullMask)) return;
   decode_cell<kAxes>(args, tile, turn.bundle, kFullMask, WholeBlock{}, nodes);
 }

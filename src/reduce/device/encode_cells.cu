@@ -309,19 +309,22 @@ TAMIS_KERNEL void encode_edges(const CellArgs args) {
   }
 }
 // A wave takes a face.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_faces(const CellArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_faces(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
   CellTurn turn;
-  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn)) {
+  if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) &&
+      is_full_part(part) == is_full_cell(tile_at(args.grid, turn.tile), turn.mask)) {
     encode_by_wave<2>(args, turn, nodes[wave_id()]);
   }
 }
 #endif
 
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 7) encode_interiors(const CellArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 7)
+    encode_interiors(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
   if (!turn_of_block(args.grid, turn)) return;
   const Tile tile = tile_at(args.grid, turn.tile);
+  if (is_full_part(part) != is_full_cell(tile, kFullMask)) return;
   encode_cell<kAxes>(args, tile, turn.bundle, kFullMask, WholeBlock{}, nodes);
 }

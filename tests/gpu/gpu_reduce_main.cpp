@@ -50,13 +50,14 @@ int run_main(int argc, char** argv) {
       options.mode = mode;
       options.bound = reduce::Bound::absolute(1e-3 * (double{*high} - double{*low}));
       identity.run(make_view(host.data(), shape), "turbulence", options);
-      std::printf("%s holds\n", reduce::mode_name(mode));
+      std::printf("%s holds, %d waits\n", reduce::mode_name(mode), identity.most_waits());
     }
     return 0;
   }
   identity.run_sums(seed);
   identity.run_made(limit, rounds, seed);
-  std::printf("identity: %d encodings hold\n", identity.count());
+  std::printf("identity: %d encodings hold, %d of them by the host, at most %d waits\n",
+              identity.count(), identity.on_host(), identity.most_waits());
   return 0;
 }
 

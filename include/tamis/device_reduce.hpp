@@ -20,6 +20,16 @@ struct DeviceField {
 /// Bytes that hold every container of such a field.
 std::int64_t most_compressed_bytes(DType dtype, const Extents& shape);
 
+/// What a call did other than by kernels alone: what has no kernels yet is done on the host, from a
+/// copy of the field, at a fraction of the speed.
+struct DeviceReport {
+  bool masks_on_host = false;    // fill values, zeros and signs
+  bool design_on_host = false;   // choice of number map and predictors
+  bool encoded_on_host = false;  // all of the encoding
+  bool stored_by_host = false;   // values as they are
+  int waits = 0;                 // how often the host waited for the device
+};
+
 /// Compresses on a stream; keeps its scratch memory (about three times the field) from call to
 /// call. Not for several threads at a time.
 class DeviceCompressor {
@@ -34,6 +44,8 @@ class DeviceCompressor {
   /// does not fit, and Error(kDevice).
   Info compress(const DeviceField& field, const CompressOptions& options, void* out,
                 std::int64_t capacity);
+  /// Of the last call.
+  const DeviceReport& report() const noexcept;
 
  private:
   struct State;

@@ -28,8 +28,10 @@ std::vector<Predictor> uniform_predictors(const Grid& grid) {
                                 Predictor::kLinearAveraged);
 }
 
+}  // namespace
+
 template <typename I>
-void encode_base(std::vector<I>& nodes, std::int64_t step, std::vector<std::byte>& out) {
+void encode_anchor_base(std::vector<I>& nodes, std::int64_t step, std::vector<std::byte>& out) {
   std::vector<I> codes;
   I last = 0;
   for (I& node : nodes) {
@@ -43,6 +45,8 @@ void encode_base(std::vector<I>& nodes, std::int64_t step, std::vector<std::byte
   writer.varint(stream.size());
   writer.bytes(stream);
 }
+
+namespace {
 
 template <typename I>
 std::vector<I> decode_base(std::int64_t count, std::int64_t step, ByteReader& reader) {
@@ -66,7 +70,7 @@ std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step,
   for (const Grid& grid : grids) nodes.push_back(take_anchors(grid, nodes.back()));
   std::vector<std::byte> bytes;
   ByteWriter writer(bytes);
-  encode_base(nodes.back(), step, bytes);
+  encode_anchor_base(nodes.back(), step, bytes);
   for (std::size_t g = grids.size(); g-- > 0;) {
     std::vector<I> result(nodes[g].size());
     ArrayRows<I> rows(&nodes[g], &result);
@@ -113,6 +117,8 @@ std::vector<I> decode_anchors(const Grid& finest, std::int64_t step,
   return nodes;
 }
 
+template void encode_anchor_base(std::vector<std::int32_t>&, std::int64_t, std::vector<std::byte>&);
+template void encode_anchor_base(std::vector<std::int64_t>&, std::int64_t, std::vector<std::byte>&);
 template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t,
                                                std::vector<std::int32_t>&);
 template std::vector<std::byte> encode_anchors(const Grid&, std::int64_t,

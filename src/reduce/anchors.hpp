@@ -17,6 +17,11 @@ template <typename I>
 std::vector<std::byte> encode_anchors(const Grid& finest, std::int64_t step,
                                       std::vector<I>& anchors);
 
+/// The beginning of these bytes: the coarsest nodes, each predicted by the one before it. Replaces
+/// them likewise: by their nearest multiples of the step.
+template <typename I>
+void encode_anchor_base(std::vector<I>& nodes, std::int64_t step, std::vector<std::byte>& out);
+
 /// The inverse. Throws Error(kCorrupt).
 template <typename I>
 std::vector<I> decode_anchors(const Grid& finest, std::int64_t step,

@@ -1,12 +1,14 @@
-// Encodes with everything decided: anchors, cells, streams and blobs on the device; the small
-// sections around them on the host.
+// The host waits for the scan, for the trials, for the anchors while the device encodes the field,
+// and for the end of it. The sections around the data are its work as well.
 #include "reduce/device_backend.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <memory>
+#include <tuple>
+#include <utility>
 
-#include "reduce/anchors.hpp"
+#include "reduce/device_scan.hpp"
+#include "reduce/device_trial.hpp"
 #include "reduce/field_attempt.hpp"
 #include "reduce/field_sections.hpp"
 
@@ -14,133 +16,118 @@ namespace tamis::reduce {
 
 namespace {
 
-template <typename T>
-std::vector<T> download(const T* data, std::int64_t count, const Stream& stream) {
-  std::vector<T> copy(static_cast<std::size_t>(count));
-  copy_bytes(copy.data(), data, count * static_cast<std::int64_t>(sizeof(T)), stream);
-  stream.synchronize();
-  return copy;
-}
-
-// Half the distance of the floats around `magnitude` and somewhat beyond.
-template <typename T>
-double half_ulp_near(double magnitude) {
-  const T value = static_cast<T>(magnitude * 1.01);
-  return 0.5 * (static_cast<double>(std::nextafter(value, std::numeric_limits<T>::infinity())) -
-                static_cast<double>(value));
-}
+constexpr std::int64_t kPieceElements = std::int64_t{1} << 20;
+// Fetched with the report, before it is known how many there are.
+constexpr std::int64_t kFirstPatches = 1024;
+constexpr std::int64_t kFirstIndexBytes = std::int64_t{1} << 18;
 
 }  // namespace
 
 template <typename T>
-DeviceBackend<T>::DeviceBackend(const T* data, const Extents& shape, gpu::Workspace& workspace,
+DeviceBackend<T>::DeviceBackend(const T* data, const Extents& shape, DeviceSession& session,
                                 DeviceOutput& output)
     : data_(data),
-      workspace_(workspace),
-      output_(output),
-      copy_(download(data, shape.element_count(), workspace.stream())),
-      source_(copy_.data(), shape),
-      host_(source_) {}
+      shape_(shape),
+      folded_(fold_extents(shape)),
+      session_(session),
+      output_(output) {}
+
+template <typename T>
+FieldScan<T> DeviceBackend<T>::scan(const CompressOptions& options) {
+  ScannedField<T> found = scan_field_on_device(data_, count(), options, session_);
+  scan_ = found.scan;
+  sample_ = std::move(found.sample);
+  return scan_;
+}
+
+template <typename T>
+FieldMasks DeviceBackend<T>::masks(const FieldScan<T>& scan, bool logarithm) {
+  if (!may_have_masks(scan, logarithm)) return FieldMasks();
+  session_.report.masks_on_host = true;
+  if (scan.masked_count > 0) return on_host().masks(scan, logarithm);
+  return find_masks<T>(pieces(), count(), scan, logarithm);
+}
+
+template <typename T>
+Design DeviceBackend<T>::design(const FieldScan<T>& scan, const PointCheck& check,
+                                const FieldMasks& masks, const CompressOptions& options) {
+  if (masks.any_voids) {
+    session_.report.design_on_host = true;
+    return on_host().design(scan, check, masks, options);
+  }
+  if (options.mode == Mode::kRatio) return design_by_tables(scan, check, masks, options);
+  const TrialField field{data_, sizeof(T)};
+  DeviceSamples& samples = session_.samples(folded_, options.mode);
+  std::vector<std::unique_ptr<DeviceTrialPricer>> pricers;
+  const auto start = [&](const NumberMap& map) {
+    TrialMemory& memory = session_.trials(pricers.size());
+    pricers.push_back(
+        std::make_unique<DeviceTrialPricer>(field, map, options.mode, samples, memory, session_));
+  };
+  const std::vector<NumberMap> derived = derived_maps(scan, check);
+  for (const NumberMap& map : derived) start(map);
+  // The device is at work; its results come after those of the data's own map, if there is one.
+  const std::optional<NumberMap> own = own_map<T>(sample_, pieces(), scan, check);
+  DesignContest contest(count());
+  if (own) {
+    start(*own);
+    contest.enter(*own, search_plan(*pricers.back(), options.mode));
+  }
+  for (std::size_t i = 0; i < derived.size(); ++i) {
+    contest.enter(derived[i], search_plan(*pricers[i], options.mode));
+  }
+  return contest.winner();
+}
+
+// Trials that learn tables are the host's, from the rows that have samples.
+template <typename T>
+Design DeviceBackend<T>::design_by_tables(const FieldScan<T>& scan, const PointCheck& check,
+                                          const FieldMasks& masks, const CompressOptions& options) {
+  session_.report.design_on_host = true;
+  std::vector<NumberMap> maps = derived_maps(scan, check);
+  if (auto own = own_map<T>(sample_, pieces(), scan, check)) maps.insert(maps.begin(), *own);
+  const std::int64_t row = count() / folded_[0];
+  FieldSource<T> rows(
+      [&](std::int64_t first, std::int64_t n, void* out) {
+        copy_bytes(out, data_ + first * row, n * row * std::int64_t{sizeof(T)}, session_.stream());
+        session_.wait();
+      },
+      folded_);
+  return design_among(std::move(maps), rows, masks, options);
+}
 
 template <typename T>
 EncodeOutcome DeviceBackend<T>::encode(ContainerWriter& writer, const EncodeRequest& request) {
+  // Squared errors are not added up by kernels.
   if (request.masks.any_voids || request.error_scale > 0) {
-    return host_.encode(writer, request);
+    session_.report.encoded_on_host = true;
+    return on_host().encode(writer, request);
   }
-  return request.design.map.wide ? encode_as<std::int64_t>(writer, request)
-                                 : encode_as<std::int32_t>(writer, request);
-}
-
-// Which values need no care, and which errors no exact comparison.
-template <typename T>
-void DeviceBackend<T>::set_check(DeviceGridCodec& codec, const EncodeRequest& request) const {
-  device::CellArgs& cells = codec.cells();
-  device::LatticeArgs& lattice = cells.lattice;
-  const PointCheck& check = request.check;
-  cells.check = check.kind == PointCheck::Kind::kAbsolute    ? device::kCheckAbsolute
-                : check.kind == PointCheck::Kind::kPointwise ? device::kCheckPointwise
-                                                             : device::kCheckExact;
-  cells.bound = check.bound;
-  lattice.low = 1;
-  lattice.high = -1;
   const NumberMap& map = request.design.map;
-  if (!map.is_affine() || check.kind != PointCheck::Kind::kAbsolute) return;
-  const double limit = map.wide ? 0x1p57 : 0x1p28;
-  const double inverse = 1.0 / map.unit;
-  const auto fits = [&](T value) {
-    return std::fabs((static_cast<double>(value) - map.offset) * inverse) < limit;
-  };
-  const double reach = limit * map.unit * (1 - 0x1p-20);
-  T low = static_cast<T>(map.offset - reach);
-  T high = static_cast<T>(map.offset + reach);
-  for (int i = 0; i < 4 && !fits(low); ++i) low = std::nextafter(low, T{0});
-  for (int i = 0; i < 4 && !fits(high); ++i) high = std::nextafter(high, T{0});
-  if (!fits(low) || !fits(high)) return;
-  lattice.low = static_cast<double>(low);
-  lattice.high = static_cast<double>(high);
-  const double magnitude = scan_.max_magnitude + check.bound;
-  const bool near_infinity =
-      !(magnitude < 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
-  const double rounding = sizeof(T) == 8 ? 0.0 : half_ulp_near<T>(magnitude);
-  lattice.safe_bound = near_infinity ? -1.0 : (check.bound - rounding) * (1 - 0x1p-50);
-}
-
-// Encodes the anchors, which are few, on the host; the device gets them as decoded.
-template <typename T>
-template <typename I>
-std::vector<std::byte> DeviceBackend<T>::place_anchors(DeviceGridCodec& codec, const Grid& grid,
-                                                       std::int64_t step) {
-  const Stream& stream = workspace_.stream();
-  codec.gather_anchors(codec.anchors(), stream);
-  std::vector<I> anchors =
-      download(static_cast<const I*>(codec.anchors()), grid.tile_count(), stream);
-  std::vector<std::byte> section = encode_anchors(grid, step, anchors);
-  copy_bytes(codec.anchors(), anchors.data(), static_cast<std::int64_t>(anchors.size() * sizeof(I)),
-             stream);
-  stream.synchronize();
-  return section;
-}
-
-template <typename T>
-template <typename I>
-EncodeOutcome DeviceBackend<T>::encode_as(ContainerWriter& writer, const EncodeRequest& request) {
-  const Stream& stream = workspace_.stream();
-  const NumberMap& map = request.design.map;
-  Attempt<T, I> attempt(source_, request.options, request.check, request.design, request.masks);
-  const Grid& grid = attempt.grid();
-  DeviceGridCodec codec(grid, sizeof(T), sizeof(I), request.options.mode);
-  const std::vector<Predictor> predictors = attempt.choose_predictors();
+  const Grid grid(folded_, request.design.choice.plan);
+  DeviceCodecs& codecs = session_.codecs(grid, sizeof(T), map.wide ? 8 : 4, request.options.mode);
   std::vector<std::byte> anchors;
-  device::CodecReport report{};
+  Results results{};
   for (;;) {
-    prepare(codec, request);
-    anchors = place_anchors<I>(codec, grid, map.step);
-    copy_bytes(codec.predictors(), predictors.data(), static_cast<std::int64_t>(predictors.size()),
-               stream);
-    const auto before = static_cast<std::int64_t>(anchors.size());
-    codec.blobs().data = reinterpret_cast<unsigned char*>(output_.next() + before);
-    codec.blobs().data_room = output_.room() - before;
-    codec.encode(stream);
-    report = download(codec.cells().report, 1, stream).front();
-    const auto found = static_cast<std::int64_t>(report.patches);
+    anchors = encode_field(codecs, request);
+    results = fetch_results(codecs.field);
+    const auto found = static_cast<std::int64_t>(results.report.patches);
     if (found > request.patch_limit) return {};
-    if (found <= patch_room_) break;
-    patch_room_ = found;  // once more, with room for all of them
+    if (found <= session_.patch_room) break;
+    session_.patch_room = found;  // once more, with room for all of them
   }
+  const device::CodecReport& report = results.report;
   writer.add_section("anchors", anchors);
   writer.begin_section("data", Checks::kInParts);
   writer.append_elsewhere(report.data_bytes);
   output_.skip(static_cast<std::int64_t>(report.data_bytes));
   writer.end_section();
-  const auto index =
-      download(codec.blobs().index, static_cast<std::int64_t>(report.index_bytes), stream);
-  writer.add_section("index", std::as_bytes(std::span(index)));
+  writer.add_section("index", std::as_bytes(std::span(results.index, report.index_bytes)));
   if (map.kind == MapKind::kPalette) {
     writer.add_section("palette", write_palette(map.palette, map.dtype));
   }
   std::vector<Patch> patches = request.masks.patches;
-  for (const device::PatchEntry& p :
-       download(codec.cells().patches, static_cast<std::int64_t>(report.patches), stream)) {
+  for (const device::PatchEntry& p : std::span(results.patches, report.patches)) {
     patches.push_back({p.index, p.bits});
   }
   std::sort(patches.begin(), patches.end(),
@@ -149,22 +136,165 @@ EncodeOutcome DeviceBackend<T>::encode_as(ContainerWriter& writer, const EncodeR
   return {true, static_cast<std::int64_t>(patches.size()), 0};
 }
 
+// Everything up to the blobs in the output. Their place follows from the size of the section of
+// anchors, which the host gets while the device is busy with the field.
+template <typename T>
+std::vector<std::byte> DeviceBackend<T>::encode_field(DeviceCodecs& codecs,
+                                                      const EncodeRequest& request) {
+  const Stream& stream = session_.stream();
+  DeviceGridCodec& field = codecs.field;
+  DeviceAnchors& anchors = codecs.anchors;
+  prepare(codecs, request);
+  field.gather_anchors(anchors.nodes(), stream);
+  anchors.encode(request.design.map, field.anchors(), stream);
+  set_predictors(field, request);
+  field.count_codes(stream);
+  field.encode_cells(stream);
+  anchors.send(session_.anchors, stream);
+  field.encode_streams(stream);
+  std::vector<std::byte> section = anchors.receive(stream);
+  ++session_.report.waits;
+  const auto before = static_cast<std::int64_t>(section.size());
+  field.blobs().data = reinterpret_cast<unsigned char*>(output_.next() + before);
+  field.blobs().data_room = output_.room() - before;
+  field.write_blobs(stream);
+  return section;
+}
+
 // Scratch memory, number map and check of an encoding.
 template <typename T>
-void DeviceBackend<T>::prepare(DeviceGridCodec& codec, const EncodeRequest& request) {
-  const Stream& stream = workspace_.stream();
+void DeviceBackend<T>::prepare(DeviceCodecs& codecs, const EncodeRequest& request) {
+  DeviceGridCodec& codec = codecs.field;
+  const Stream& stream = session_.stream();
+  gpu::Workspace& workspace = session_.workspace;
   const NumberMap& map = request.design.map;
   const auto palette_size = static_cast<std::int64_t>(map.palette.size());
-  workspace_.reset(codec.workspace_bytes(patch_room_) +
-                   gpu::Workspace::bytes<double>(palette_size));
-  codec.take(workspace_, patch_room_);
-  double* palette = workspace_.take<double>(palette_size);
+  workspace.reset(codec.workspace_bytes(session_.patch_room) + codecs.anchors.workspace_bytes() +
+                  gpu::Workspace::bytes<double>(palette_size));
+  codec.take(workspace, session_.patch_room);
+  codecs.anchors.take(workspace);
+  double* palette = workspace.take<double>(palette_size);
   if (palette_size > 0) copy_bytes(palette, map.palette.data(), palette_size * 8, stream);
   codec.set_map(map, palette);
-  set_check(codec, request);
-  codec.cells().source = data_;
-  fill_bytes(codec.cells().report, 0, sizeof(device::CodecReport), stream);
-  codec.list_tiles(stream);
+  device::CellArgs& cells = codec.cells();
+  set_plain_range<T>(map, request.check, scan_.max_magnitude, cells.lattice);
+  cells.check = check_kind(request.check);
+  cells.bound = request.check.bound;
+  cells.source = data_;
+  fill_bytes(cells.report, 0, sizeof(device::CodecReport), stream);
+}
+
+// By the prices of learned tables.
+template <typename T>
+template <typename I>
+std::vector<Predictor> DeviceBackend<T>::choose_on_host(const EncodeRequest& request) {
+  Attempt<T, I> attempt(copy_->source, request.options, request.check, request.design,
+                        request.masks);
+  return attempt.choose_predictors();
+}
+
+template <typename T>
+void DeviceBackend<T>::set_predictors(DeviceGridCodec& codec, const EncodeRequest& request) {
+  const std::vector<RankedPredictor>& ranking = request.design.choice.ranking;
+  if (ranking.size() == 1) {
+    fill_bytes(codec.predictors(), static_cast<std::uint8_t>(ranking.front().predictor),
+               codec.grid().tile_count(), session_.stream());
+    return;
+  }
+  if (request.options.mode == Mode::kRatio) {
+    (void)on_host();
+    chosen_ = request.design.map.wide ? choose_on_host<std::int64_t>(request)
+                                      : choose_on_host<std::int32_t>(request);
+    copy_bytes(codec.predictors(), chosen_.data(), codec.grid().tile_count(), session_.stream());
+    return;
+  }
+  choose_predictors_on_device({data_, sizeof(T)}, codec, request.options.mode, ranking,
+                              codec.predictors(), session_.trials(0), session_);
+}
+
+template <typename T>
+typename DeviceBackend<T>::Results DeviceBackend<T>::fetch_results(const DeviceGridCodec& codec) {
+  using device::CodecReport;
+  using device::PatchEntry;
+  const Stream& stream = session_.stream();
+  const device::CellArgs& cells = codec.cells();
+  const device::BlobArgs& blobs = codec.blobs();
+  const std::int64_t index_room = codec.index_room();
+  const std::int64_t patch_room = session_.patch_room;
+  auto* report = session_.results.get<CodecReport>(1, stream.device());
+  const auto place = [&](std::int64_t patches) {
+    // Report, patches, index.
+    const std::int64_t size =
+        std::int64_t{sizeof(CodecReport)} + patches * std::int64_t{sizeof(PatchEntry)} + index_room;
+    report = static_cast<CodecReport*>(
+        static_cast<void*>(session_.results.get<std::byte>(size, stream.device())));
+    auto* first = reinterpret_cast<PatchEntry*>(report + 1);
+    return std::pair(first, reinterpret_cast<unsigned char*>(first + patches));
+  };
+  const std::int64_t first_patches = std::min(kFirstPatches, patch_room);
+  const std::int64_t first_index = std::min(kFirstIndexBytes, index_room);
+  auto [patches, index] = place(first_patches);
+  copy_bytes(patches, cells.patches, first_patches * std::int64_t{sizeof(PatchEntry)}, stream);
+  copy_bytes(index, blobs.index, first_index, stream);
+  copy_bytes(report, cells.report, sizeof(CodecReport), stream);
+  session_.wait();
+  const CodecReport found = *report;
+  const auto patch_count = static_cast<std::int64_t>(found.patches);
+  const auto index_bytes = static_cast<std::int64_t>(found.index_bytes);
+  const bool all_patches = patch_count <= first_patches || patch_count > patch_room;
+  if (!all_patches || index_bytes > first_index) {
+    const std::int64_t more = all_patches ? first_patches : patch_count;
+    std::tie(patches, index) = place(more);
+    copy_bytes(patches, cells.patches, more * std::int64_t{sizeof(PatchEntry)}, stream);
+    copy_bytes(index, blobs.index, index_bytes, stream);
+    session_.wait();
+  }
+  return {found, index, patches};
+}
+
+template <typename T>
+void DeviceBackend<T>::write_raw(ContainerWriter& writer) {
+  session_.report.stored_by_host = true;
+  if (copy_) {
+    copy_->backend.write_raw(writer);
+    return;
+  }
+  writer.begin_section("raw");
+  pieces()([&](std::int64_t, std::int64_t count, const T* data) {
+    writer.append(std::as_bytes(std::span<const T>(data, static_cast<std::size_t>(count))));
+    return true;
+  });
+  writer.end_section();
+}
+
+template <typename T>
+EachPiece<T> DeviceBackend<T>::pieces() {
+  return [this](const std::function<bool(std::int64_t, std::int64_t, const T*)>& fn) {
+    if (copy_) {
+      copy_->source.pieces()(fn);
+      return;
+    }
+    const Stream& stream = session_.stream();
+    const std::int64_t most = std::min(kPieceElements, count());
+    for (std::int64_t at = 0; at < count(); at += most) {
+      const std::int64_t size = std::min(most, count() - at);
+      T* piece = session_.pieces.get<T>(most, stream.device());
+      copy_bytes(piece, data_ + at, size * std::int64_t{sizeof(T)}, stream);
+      session_.wait();
+      if (!fn(at, size, piece)) return;
+    }
+  };
+}
+
+template <typename T>
+HostBackend<T>& DeviceBackend<T>::on_host() {
+  if (!copy_) {
+    std::vector<T> values(static_cast<std::size_t>(count()));
+    copy_bytes(values.data(), data_, count() * std::int64_t{sizeof(T)}, session_.stream());
+    session_.wait();
+    copy_.emplace(std::move(values), shape_);
+  }
+  return copy_->backend;
 }
 
 template class DeviceBackend<float>;

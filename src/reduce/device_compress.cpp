@@ -21,19 +21,20 @@ std::int64_t most_compressed_bytes(DType dtype, const Extents& shape) {
 }
 
 struct DeviceCompressor::State {
-  explicit State(const Stream& stream) : workspace(stream) {}
-  gpu::Workspace workspace;
+  explicit State(const Stream& stream) : session(stream) {}
+  DeviceSession session;
 
   template <typename T>
   Info compress_as(const DeviceField& field, const CompressOptions& options, void* out,
                    std::int64_t capacity) {
-    DeviceOutput output(out, capacity, workspace.stream());
-    DeviceBackend<T> backend(static_cast<const T*>(field.data), field.shape, workspace, output);
+    session.report = {};
+    DeviceOutput output(out, capacity, session);
+    DeviceBackend<T> backend(static_cast<const T*>(field.data), field.shape, session, output);
     Info info = encode_field<T>(
         backend, field.shape, options, [&](std::span<const std::byte> b) { output.append(b); },
         [&] { output.restart(); });
     output.flush();
-    workspace.stream().synchronize();
+    session.wait();
     return info;
   }
 };
@@ -53,6 +54,8 @@ Info DeviceCompressor::compress(const DeviceField& field, const CompressOptions&
   return field.dtype == DType::kF32 ? state_->compress_as<float>(field, options, out, capacity)
                                     : state_->compress_as<double>(field, options, out, capacity);
 }
+
+const DeviceReport& DeviceCompressor::report() const noexcept { return state_->session.report; }
 
 struct DeviceDecompressor::State {
   explicit State(const Stream& stream) : workspace(stream) {}

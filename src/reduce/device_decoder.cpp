@@ -93,8 +93,9 @@ class DeviceFieldDecoder {
     DeviceGridCodec codec(grid, sizeof(T), sizeof(I), mode, DeviceGridCodec::Use::kDecode);
     const auto patch_count = static_cast<std::int64_t>(patches.size());
     const auto palette_size = static_cast<std::int64_t>(map_.palette.size());
-    workspace_.reset(codec.workspace_bytes(patch_count) +
+    workspace_.reset(codec.table_bytes() + codec.workspace_bytes(patch_count) +
                      gpu::Workspace::bytes<double>(palette_size));
+    codec.take_tables(workspace_);
     codec.take(workspace_, patch_count);
     double* palette = workspace_.take<double>(palette_size);
     upload(palette, map_.palette, stream_);
@@ -108,7 +109,6 @@ class DeviceFieldDecoder {
     codec.blobs().data =
         reinterpret_cast<unsigned char*>(const_cast<std::byte*>(container_.device_section("data")));
     upload(codec.cells().patches, patches, stream_);
-    codec.list_tiles(stream_);
     codec.decode(stream_);
     codec.apply_patches(patch_count, stream_);
     device::CodecReport report{};

@@ -77,33 +77,39 @@ std::int64_t DeviceGridCodec::workspace_bytes(std::int64_t patch_room) const {
   const std::int64_t streams = grid_.stream_count();
   const std::int64_t bundles = grid_.bundle_count();
   const std::int64_t blobs = grid_.blob_count();
-  std::int64_t words = 0;
-  for (int s = 0; s < streams; ++s) {
-    words += stream_words(s) * bundles;
-  }
-  return grid_.table_bytes() + Workspace::bytes<std::byte>(grid_.plane_values() * 8) +
+  return Workspace::bytes<std::byte>(grid_.plane_values() * 8) +
          Workspace::bytes<std::byte>(grid_.tile_count() * 8) +
          Workspace::bytes<std::byte>(grid_.tile_count()) +
          Workspace::bytes<unsigned>(grid_.tile_count() << variant_.axes) +
          3 * Workspace::bytes<unsigned long long>(streams * bundles) +
          Workspace::bytes<std::byte>(grid_.code_values() * variant_.lattice_bytes) +
          Workspace::bytes<std::byte>(variant_.contexts ? grid_.code_values() : 0) +
-         Workspace::bytes<unsigned>(words) + model_bytes() +
+         Workspace::bytes<unsigned>(word_room()) + model_bytes() +
          3 * Workspace::bytes<unsigned long long>(blobs + 1) +
-         Workspace::bytes<std::byte>(blobs * 14) +
+         Workspace::bytes<std::byte>(index_room()) +
          Workspace::bytes<std::byte>(streams * grid_.chunk_count()) +
          Workspace::bytes<device::PatchEntry>(patch_room) +
          Workspace::bytes<device::CodecReport>(1);
 }
 
+std::int64_t DeviceGridCodec::word_room() const {
+  std::int64_t words = 0;
+  for (int s = 0; s < grid_.stream_count(); ++s) words += stream_words(s);
+  return words * grid_.bundle_count();
+}
+
+std::int64_t DeviceGridCodec::framed_room() const {
+  // A frame, the coder, the sizes of a chunk's bundles; or the predictors of its tiles.
+  constexpr std::int64_t kHeadBytes = 10 + 1 + kChunkTiles / kBundleTiles * 5 + kChunkTiles * 3 / 8;
+  return 4 * word_room() + grid_.blob_count() * kHeadBytes;
+}
+
 void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
   using U64 = unsigned long long;
-  grid_.take(workspace);
   const std::int64_t streams = grid_.stream_count();
   const std::int64_t bundles = grid_.bundle_count();
   const std::int64_t blobs = grid_.blob_count();
   const int lattice = variant_.lattice_bytes;
-  cells_.grid = grid_.args();
   cells_.planes = workspace.take<std::byte>(grid_.plane_values() * lattice);
   anchors_ = workspace.take<std::byte>(grid_.tile_count() * lattice);
   cells_.anchors = anchors_;
@@ -117,7 +123,6 @@ void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
   cells_.patch_room = patch_room;
   cells_.report = workspace.take<device::CodecReport>(1);
 
-  blobs_.grid = cells_.grid;
   blobs_.codes = cells_.codes;
   blobs_.counts = cells_.counts;
   blobs_.predictors = cells_.predictors;
@@ -136,26 +141,10 @@ void DeviceGridCodec::take(gpu::Workspace& workspace, std::int64_t patch_room) {
   blobs_.blob_sizes = workspace.take<U64>(blobs + 1);
   blobs_.blob_at = workspace.take<U64>(blobs + 1);
   blobs_.checksums = workspace.take<unsigned>(blobs);
-  blobs_.index = workspace.take<unsigned char>(blobs * 14);
+  blobs_.index = workspace.take<unsigned char>(index_room());
   blobs_.coders = workspace.take<unsigned char>(streams * grid_.chunk_count());
   take_models(workspace);
   blobs_.report = cells_.report;
-}
-
-void DeviceGridCodec::set_map(const NumberMap& map, const double* device_palette) {
-  device::LatticeArgs& l = cells_.lattice;
-  l.kind = static_cast<int>(map.kind);
-  l.offset = map.offset;
-  l.unit = map.unit;
-  l.inverse = 1.0 / map.unit;
-  l.step = map.step;
-  // 2^w / step rounded down; for a step of 1 one less, which the device's correction makes good.
-  const std::uint64_t top = variant_.lattice_bytes == 4 ? UINT32_MAX : UINT64_MAX;
-  const auto step = static_cast<std::uint64_t>(map.step);
-  l.reciprocal = step == 1 ? top : top / step;
-  l.inverse_step = 1.0F / static_cast<float>(map.step);
-  l.palette = device_palette;
-  l.palette_size = static_cast<long long>(map.palette.size());
 }
 
 gpu::Kernel DeviceGridCodec::kernel(const Stream& stream, CodecFamily family,
@@ -170,14 +159,25 @@ void DeviceGridCodec::launch_per_item(const Stream& stream, CodecFamily family,
   kernel(stream, family, entry).launch(stream, {{ceil_div(items, threads)}, {threads}}, cells_);
 }
 
-void DeviceGridCodec::list_tiles(const Stream& stream) const {
-  launch_per_item(stream, CodecFamily::kGridTables, "list_tiles", grid_.tile_count());
+void DeviceGridCodec::take_tables(gpu::Workspace& workspace) {
+  grid_.take(workspace);
+  cells_.grid = grid_.args();
+  blobs_.grid = grid_.args();
+  launch_per_item(workspace.stream(), CodecFamily::kGridTables, "list_tiles", grid_.tile_count());
 }
 
 void DeviceGridCodec::gather_anchors(void* anchors, const Stream& stream) const {
   const std::int64_t threads = block_threads(CodecFamily::kGridTables, variant_);
   kernel(stream, CodecFamily::kGridTables, "gather_anchors")
       .launch(stream, {{ceil_div(grid_.tile_count(), threads)}, {threads}}, cells_, anchors);
+}
+
+void DeviceGridCodec::round_nodes(const void* nodes, void* rounded, std::int64_t count,
+                                  const Stream& stream) const {
+  const std::int64_t threads = block_threads(CodecFamily::kGridTables, variant_);
+  kernel(stream, CodecFamily::kGridTables, "round_nodes")
+      .launch(stream, {{ceil_div(count, threads)}, {threads}}, cells_, nodes, rounded,
+              static_cast<std::uint64_t>(count));
 }
 
 // Lower ranks must be complete before the next one begins, whatever the coders of their blobs.
@@ -225,28 +225,42 @@ void DeviceGridCodec::launch_coded(const Stream& stream, const std::string& cell
       .launch(stream, {{blocks}, {block_threads(kFamily, variant)}, bytes()}, cells_, blobs_);
 }
 
-void DeviceGridCodec::encode(const Stream& stream) const {
+void DeviceGridCodec::count_codes(const Stream& stream) const {
   launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
                   grid_.bundle_count() * kBundleTiles);
+}
+
+void DeviceGridCodec::encode_cells(const Stream& stream) const {
   launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
   launch_cells(stream, CodecFamily::kEncodeCells, "encode");
+}
+
+void DeviceGridCodec::encode_streams(const Stream& stream) const {
   if (mode_ == Mode::kRatio) encode_models(stream);
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
   kernel(stream, CodecFamily::kBundleStreams,
          mode_ == Mode::kFast ? "encode_fixed_width" : "encode_rice")
       .launch(stream, {{grid_.bundle_count() * grid_.stream_count()}, {stream_threads}}, blobs_);
   const std::int64_t threads = block_threads(CodecFamily::kWriteBlobs, variant_);
-  const std::int64_t blobs = grid_.blob_count();
-  const auto run = [&](const char* entry, std::int64_t blocks) {
-    kernel(stream, CodecFamily::kWriteBlobs, entry).launch(stream, {{blocks}, {threads}}, blobs_);
-  };
   const std::int64_t waves = threads / stream.device().info().wave_size;
-  run("size_blobs", ceil_div(blobs, waves));
-  run("place_blobs", 1);
-  run("write_heads", ceil_div(blobs, waves));
-  run("copy_streams", grid_.bundle_count() * grid_.stream_count());
-  if (blobs_.framed == 0) run("hash_blobs", blobs);
-  if (blobs_.framed == 0) run("write_index", 1);
+  launch_blobs(stream, "size_blobs", ceil_div(grid_.blob_count(), waves));
+  launch_blobs(stream, "place_blobs", 1);
+}
+
+void DeviceGridCodec::write_blobs(const Stream& stream) const {
+  const std::int64_t waves =
+      block_threads(CodecFamily::kWriteBlobs, variant_) / stream.device().info().wave_size;
+  launch_blobs(stream, "write_heads", ceil_div(grid_.blob_count(), waves));
+  launch_blobs(stream, "copy_streams", grid_.bundle_count() * grid_.stream_count());
+  if (blobs_.framed != 0) return;
+  launch_blobs(stream, "hash_blobs", grid_.blob_count());
+  launch_blobs(stream, "write_index", 1);
+}
+
+void DeviceGridCodec::launch_blobs(const Stream& stream, std::string_view entry,
+                                   std::int64_t blocks) const {
+  const std::int64_t threads = block_threads(CodecFamily::kWriteBlobs, variant_);
+  kernel(stream, CodecFamily::kWriteBlobs, entry).launch(stream, {{blocks}, {threads}}, blobs_);
 }
 
 // Streams of the blobs that rANS suits, and the choice of these.
@@ -277,8 +291,7 @@ void DeviceGridCodec::decode(const Stream& stream) const {
     kernel(stream, CodecFamily::kCodedStreams, "read_tables")
         .launch(stream, {{ceil_div(streams, table_threads / wave_size)}, {table_threads}}, blobs_);
   }
-  launch_per_item(stream, CodecFamily::kGridTables, "count_codes",
-                  grid_.bundle_count() * kBundleTiles);
+  count_codes(stream);
   const std::int64_t stream_threads = block_threads(CodecFamily::kBundleStreams, variant_);
   const std::int64_t blocks =
       ceil_div(grid_.bundle_count() * grid_.stream_count(), stream_threads / wave_size);

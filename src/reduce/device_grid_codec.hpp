@@ -8,6 +8,7 @@
 #include "gpu/kernel.hpp"
 #include "reduce/device_grid.hpp"
 #include "reduce/device_kernels.hpp"
+#include "reduce/device_lattice.hpp"
 #include "reduce/number_map.hpp"
 #include "tamis/reduce.hpp"
 
@@ -21,22 +22,41 @@ class DeviceGridCodec {
   DeviceGridCodec(const Grid& grid, int value_bytes, int lattice_bytes, Mode mode,
                   Use use = Use::kEncode);
 
-  /// Scratch memory, tables included.
+  /// Tables of the grid, which may serve many fields: made in the order of the workspace's
+  /// stream.
+  std::int64_t table_bytes() const { return grid_.table_bytes(); }
+  void take_tables(gpu::Workspace& workspace);
+  /// Scratch memory besides.
   std::int64_t workspace_bytes(std::int64_t patch_room) const;
-  /// Takes all of it; pointers of cells() and blobs() are set but those of source, target, data.
+  /// Takes all of it, the tables having been taken; pointers of cells() and blobs() are set but
+  /// those of source, target, data.
   void take(gpu::Workspace& workspace, std::int64_t patch_room);
 
   device::CellArgs& cells() { return cells_; }
+  const device::CellArgs& cells() const { return cells_; }
   device::BlobArgs& blobs() { return blobs_; }
+  const device::BlobArgs& blobs() const { return blobs_; }
   const DeviceGrid& grid() const { return grid_; }
-  void set_map(const NumberMap& map, const double* device_palette);
+  /// Most bytes of framed blobs.
+  std::int64_t framed_room() const;
+  /// Most bytes of the index.
+  std::int64_t index_room() const { return grid_.blob_count() * 14; }
+  int lattice_bytes() const { return variant_.lattice_bytes; }
+  void set_map(const NumberMap& map, const double* device_palette) {
+    cells_.lattice = lattice_args(map, variant_.lattice_bytes, device_palette);
+  }
+  const device::LatticeArgs& lattice() const { return cells_.lattice; }
 
-  /// The table of tiles, which all other kernels need.
-  void list_tiles(const Stream& stream) const;
-  /// Lattice values of the anchors; the report must have been cleared.
+  /// Lattice values of the anchors.
   void gather_anchors(void* anchors, const Stream& stream) const;
-  /// From anchors() and predictors to blobs, index and report.
-  void encode(const Stream& stream) const;
+  /// From predictors() to the places of all codes.
+  void count_codes(const Stream& stream) const;
+  /// From anchors() and the counted codes to codes; in a grid of anchors also to the target.
+  void encode_cells(const Stream& stream) const;
+  /// From codes to streams, and the places and sizes of blobs.
+  void encode_streams(const Stream& stream) const;
+  /// From there to the blobs, whose data must now be set, the index and the report.
+  void write_blobs(const Stream& stream) const;
   /// From blobs (sizes, places and checksums set) to the target.
   void decode(const Stream& stream) const;
   /// Writes the first `count` patches of cells() over the target.
@@ -45,9 +65,15 @@ class DeviceGridCodec {
   void* anchors() const { return anchors_; }
   unsigned char* predictors() const { return blobs_.predictors_out; }
 
+  /// Nearest multiples of the step of `count` lattice values.
+  void round_nodes(const void* nodes, void* rounded, std::int64_t count,
+                   const Stream& stream) const;
+
  private:
   gpu::Kernel kernel(const Stream& stream, CodecFamily family, std::string_view entry) const;
+  std::int64_t word_room() const;  // 32-bit words of all streams
   void launch_cells(const Stream& stream, CodecFamily family, std::string_view verb) const;
+  void launch_blobs(const Stream& stream, std::string_view entry, std::int64_t blocks) const;
   void launch_per_item(const Stream& stream, CodecFamily family, std::string_view entry,
                        std::int64_t items) const;
   std::int64_t stream_words(int stream) const;

@@ -80,8 +80,15 @@ std::vector<gpu::KernelSpec> codec_kernels() {
     for (int axes = kFamilies[i].axes ? 1 : 3; axes <= 3; ++axes) {
       CodecVariant variant;
       variant.axes = axes;
-      all.push_back(
-          {std::string(kFamilies[i].file), &codec_source(family), codec_config(family, variant)});
+      const auto add = [&] {
+        all.push_back(
+            {std::string(kFamilies[i].file), &codec_source(family), codec_config(family, variant)});
+      };
+      add();
+      // Those of grids of anchors.
+      if (family != CodecFamily::kEncodeCells && family != CodecFamily::kGridTables) continue;
+      variant.value_bytes = 0;
+      add();
     }
   }
   return all;

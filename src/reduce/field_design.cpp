@@ -1,4 +1,4 @@
-// Samples are up to three windows of rows, so that a streaming source can deliver them.
+// Samples on the host, and the contest of number maps.
 #include "reduce/field_design.hpp"
 
 #include <algorithm>
@@ -9,9 +9,6 @@
 namespace tamis::reduce {
 
 namespace {
-
-constexpr std::int64_t kSampleRows = 65;
-constexpr std::int64_t kSampleElements = 32768;
 
 /// Sample windows of a field, loaded once.
 template <typename T>
@@ -28,20 +25,9 @@ struct Samples {
 template <typename T>
 Samples<T> load_samples(FieldSource<T>& source) {
   const Extents& folded = source.folded();
-  const std::int64_t rows = folded[0];
-  const std::int64_t row = source.count() / rows;
-  const std::int64_t height = std::max(kSampleRows, (kSampleElements + row - 1) / row + 1);
-  std::vector<Grid::Range> ranges;
-  if (rows <= 3 * height) {
-    ranges.push_back({0, rows});
-  } else {
-    for (const std::int64_t sixth : {1, 3, 5}) {
-      const std::int64_t begin = (rows - height) * sixth / 6 / 64 * 64;
-      ranges.push_back({begin, begin + height});
-    }
-  }
+  const std::int64_t row = source.count() / folded[0];
   Samples<T> samples;
-  for (const Grid::Range& range : ranges) {
+  for (const Grid::Range& range : sample_rows(folded)) {
     typename Samples<T>::Window window;
     window.extents = folded;
     window.extents[0] = range.size();
@@ -78,25 +64,37 @@ PlanChoice plan_for(const Samples<T>& samples, std::int64_t count, const NumberM
 template <typename T>
 Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointCheck& check,
                   const FieldMasks& masks, const CompressOptions& options) {
+  return design_among(candidate_maps<T>(source.pieces(), scan, check), source, masks, options);
+}
+
+template <typename T>
+Design design_among(std::vector<NumberMap> maps, FieldSource<T>& source, const FieldMasks& masks,
+                    const CompressOptions& options) {
   const Samples<T> samples = load_samples(source);
-  Design best;
-  double best_bits = -1;
-  for (NumberMap& map : candidate_maps<T>(source.pieces(), scan, check)) {
+  DesignContest contest(source.count());
+  for (NumberMap& map : maps) {
     PlanChoice choice =
         map.wide ? plan_for<T, std::int64_t>(samples, source.count(), map, masks, options)
                  : plan_for<T, std::int32_t>(samples, source.count(), map, masks, options);
-    double bits = choice.bits_per_value * static_cast<double>(source.count());
-    if (map.kind == MapKind::kPalette) {
-      bits += 8.0 * static_cast<double>(write_palette(map.palette, map.dtype).size());
-    }
-    if (best_bits < 0 || bits < best_bits) {
-      best_bits = bits;
-      best = {std::move(map), std::move(choice), bits / static_cast<double>(source.count())};
-    }
+    contest.enter(std::move(map), std::move(choice));
   }
-  return best;
+  return contest.winner();
 }
 
+void DesignContest::enter(NumberMap map, PlanChoice choice) {
+  double bits = choice.bits_per_value * static_cast<double>(count_);
+  if (map.kind == MapKind::kPalette) {
+    bits += 8.0 * static_cast<double>(write_palette(map.palette, map.dtype).size());
+  }
+  if (best_bits_ >= 0 && bits >= best_bits_) return;
+  best_bits_ = bits;
+  best_ = {std::move(map), std::move(choice), bits / static_cast<double>(count_)};
+}
+
+template Design design_among(std::vector<NumberMap>, FieldSource<float>&, const FieldMasks&,
+                             const CompressOptions&);
+template Design design_among(std::vector<NumberMap>, FieldSource<double>&, const FieldMasks&,
+                             const CompressOptions&);
 template Design design_for(FieldSource<float>&, const FieldScan<float>&, const PointCheck&,
                            const FieldMasks&, const CompressOptions&);
 template Design design_for(FieldSource<double>&, const FieldScan<double>&, const PointCheck&,

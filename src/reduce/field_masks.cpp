@@ -8,19 +8,20 @@
 namespace tamis::reduce {
 
 template <typename T>
-FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool logarithm) {
+FieldMasks find_masks(const EachPiece<T>& pieces, std::int64_t count, const FieldScan<T>& scan,
+                      bool logarithm) {
   FieldMasks masks;
   const bool fill = scan.masked_count > 0;
   masks.any_zeros = logarithm && scan.may_have_zeros;
   masks.any_signs = logarithm && scan.has_negative;
   masks.any_voids = fill || masks.any_zeros;
-  if (!masks.any_voids && !masks.any_signs) return masks;
-  if (fill) masks.fill = BitMap(source.count());
-  if (masks.any_zeros) masks.zeros = BitMap(source.count());
-  if (masks.any_signs) masks.signs = BitMap(source.count());
+  if (!may_have_masks(scan, logarithm)) return masks;
+  if (fill) masks.fill = BitMap(count);
+  if (masks.any_zeros) masks.zeros = BitMap(count);
+  if (masks.any_signs) masks.signs = BitMap(count);
   bool zero_found = false;
-  source.pieces()([&](std::int64_t first, std::int64_t count, const T* data) {
-    for (std::int64_t i = 0; i < count; ++i) {
+  pieces([&](std::int64_t first, std::int64_t size, const T* data) {
+    for (std::int64_t i = 0; i < size; ++i) {
       if (fill && is_fill(data[i], *scan.fill)) {
         masks.fill.set(first + i);
         if (bits_of(data[i]) != bits_of(*scan.fill)) {
@@ -34,6 +35,7 @@ FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool log
       }
       if (masks.any_signs && std::signbit(data[i])) masks.signs.set(first + i);
     }
+    return true;
   });
   // The scan's word on zeros depends on how the field is cut up, and the bytes must not.
   if (!zero_found) {
@@ -48,7 +50,9 @@ FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool log
   return masks;
 }
 
-template FieldMasks find_masks(FieldSource<float>&, const FieldScan<float>&, bool);
-template FieldMasks find_masks(FieldSource<double>&, const FieldScan<double>&, bool);
+template FieldMasks find_masks(const EachPiece<float>&, std::int64_t, const FieldScan<float>&,
+                               bool);
+template FieldMasks find_masks(const EachPiece<double>&, std::int64_t, const FieldScan<double>&,
+                               bool);
 
 }  // namespace tamis::reduce

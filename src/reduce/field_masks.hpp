@@ -6,7 +6,6 @@
 #include "reduce/bit_map.hpp"
 #include "reduce/field_rows.hpp"
 #include "reduce/field_scan.hpp"
-#include "reduce/field_source.hpp"
 
 namespace tamis::reduce {
 
@@ -22,8 +21,16 @@ struct FieldMasks {
   std::vector<Patch> patches;  // masked points whose bits are not the fill's
 };
 
-/// `logarithm` says that zeros and signs are stored apart.
+/// Whether there may be any.
 template <typename T>
-FieldMasks find_masks(FieldSource<T>& source, const FieldScan<T>& scan, bool logarithm);
+bool may_have_masks(const FieldScan<T>& scan, bool logarithm) {
+  return scan.masked_count > 0 || (logarithm && (scan.may_have_zeros || scan.has_negative));
+}
+
+/// `logarithm` says that zeros and signs are stored apart. Looks at the field only where
+/// may_have_masks().
+template <typename T>
+FieldMasks find_masks(const EachPiece<T>& pieces, std::int64_t count, const FieldScan<T>& scan,
+                      bool logarithm);
 
 }  // namespace tamis::reduce

@@ -99,6 +99,7 @@ Tally<T> tally(const EachPiece<T>& pieces, std::optional<T> fill, int threads) {
           tally_run(data + r * kRun, std::min(kRun, count - r * kRun), fill);
     });
     for (const Tally<T>& run : runs) merge(total, run);
+    return true;
   });
   return total;
 }

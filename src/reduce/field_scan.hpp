@@ -13,10 +13,11 @@
 
 namespace tamis::reduce {
 
-/// Calls fn(first linear index, count, data) for consecutive pieces of the field, in order.
+/// Calls fn(first linear index, count, data) for consecutive pieces of the field, in order, until
+/// it returns false.
 template <typename T>
 using EachPiece =
-    std::function<void(const std::function<void(std::int64_t, std::int64_t, const T*)>&)>;
+    std::function<void(const std::function<bool(std::int64_t, std::int64_t, const T*)>&)>;
 
 template <typename T>
 struct FieldScan {

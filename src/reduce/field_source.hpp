@@ -39,7 +39,7 @@ class FieldSource {
   std::int64_t begin() const { return in_memory() ? 0 : begin_; }
 
   EachPiece<T> pieces() {
-    return [this](const std::function<void(std::int64_t, std::int64_t, const T*)>& fn) {
+    return [this](const std::function<bool(std::int64_t, std::int64_t, const T*)>& fn) {
       if (count_ == 0) return;
       if (in_memory()) {
         fn(0, count_, whole_);
@@ -49,7 +49,7 @@ class FieldSource {
       for (std::int64_t r = 0; r < user_rows_; r += step) {
         const std::int64_t end = std::min(user_rows_, r + step);
         load_elements(r * user_row_, end * user_row_);
-        fn(begin_, end_ - begin_, buffer_.data());
+        if (!fn(begin_, end_ - begin_, buffer_.data())) return;
       }
     };
   }

@@ -27,6 +27,7 @@ int default_tile(int active_axes);
 struct GridPlan {
   std::uint32_t active_mask = 0;                             // bit d = axis d is predicted along
   std::array<std::uint8_t, kMaxCellRank> order = {0, 1, 2};  // of the active axes, last = preferred
+  bool operator==(const GridPlan&) const = default;
 };
 
 class Grid {

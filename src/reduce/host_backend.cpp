@@ -12,7 +12,7 @@ FieldScan<T> HostBackend<T>::scan(const CompressOptions& options) {
 
 template <typename T>
 FieldMasks HostBackend<T>::masks(const FieldScan<T>& scan, bool logarithm) {
-  return find_masks(source_, scan, logarithm);
+  return find_masks<T>(source_.pieces(), count(), scan, logarithm);
 }
 
 template <typename T>
@@ -44,6 +44,7 @@ void HostBackend<T>::write_raw(ContainerWriter& writer) {
   writer.begin_section("raw");
   source_.pieces()([&](std::int64_t, std::int64_t count, const T* data) {
     writer.append(std::as_bytes(std::span<const T>(data, static_cast<std::size_t>(count))));
+    return true;
   });
   writer.end_section();
 }

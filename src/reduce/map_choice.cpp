@@ -2,11 +2,13 @@
 #include "reduce/map_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 namespace tamis::reduce {
 
@@ -17,6 +19,9 @@ constexpr std::size_t kMaxPalette = 4096;
 constexpr std::int64_t kPatchShare = 4096;         // a map may miss one value in so many
 constexpr double kNarrowLimit = 268435456.0;       // 2^28
 constexpr double kWideLimit = 2251799813685248.0;  // 2^51: the map divides in double
+
+template <typename T>
+constexpr DType dtype_of = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
 
 template <typename T>
 bool usable(const FieldScan<T>& scan, T value) {
@@ -30,19 +35,45 @@ double half_ulp(double magnitude) {
                 static_cast<double>(value));
 }
 
+// Ascending; none is NaN. By the bytes of their ranks, where these differ at all: comparisons are
+// slow on values in no order.
+void sort_values(std::vector<double>& values) {
+  constexpr int kDigits = 8;
+  std::vector<std::int64_t> ranks(values.size());
+  std::vector<std::int64_t> sorted(values.size());
+  std::array<std::array<std::uint32_t, 256>, kDigits> counts{};
+  // With the sign inverted ranks ascend as unsigned integers.
+  const auto digit = [](std::int64_t rank, int d) {
+    const std::uint64_t ascending = static_cast<std::uint64_t>(rank) ^ (std::uint64_t{1} << 63);
+    return static_cast<std::size_t>(ascending >> (8 * d) & 255U);
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ranks[i] = ordered_bits(values[i]);
+    for (int d = 0; d < kDigits; ++d) ++counts[static_cast<std::size_t>(d)][digit(ranks[i], d)];
+  }
+  for (int d = 0; d < kDigits; ++d) {
+    auto& count = counts[static_cast<std::size_t>(d)];
+    if (values.empty() || count[digit(ranks[0], d)] == values.size()) continue;
+    std::uint32_t begin = 0;
+    for (std::uint32_t& c : count) begin += std::exchange(c, begin);
+    for (const std::int64_t rank : ranks) sorted[count[digit(rank, d)]++] = rank;
+    ranks.swap(sorted);
+  }
+  std::transform(ranks.begin(), ranks.end(), values.begin(),
+                 [](std::int64_t rank) { return from_ordered_bits(rank); });
+}
+
+// Sorted and distinct. Zeros become positive: which of them remains must not depend on the order.
 template <typename T>
-std::vector<double> sample_values(const EachPiece<T>& pieces, const FieldScan<T>& scan,
-                                  std::int64_t count) {
-  std::vector<double> sample;
-  const std::int64_t stride = std::max<std::int64_t>(1, count / kSample);
-  pieces([&](std::int64_t first, std::int64_t n, const T* data) {
-    for (std::int64_t i = (stride - first % stride) % stride; i < n; i += stride) {
-      if (usable(scan, data[i])) sample.push_back(static_cast<double>(data[i]));
-    }
-  });
-  std::sort(sample.begin(), sample.end());
-  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
-  return sample;
+std::vector<double> distinct_values(std::span<const T> sample, const FieldScan<T>& scan) {
+  std::vector<double> values;
+  values.reserve(sample.size());
+  for (const T v : sample) {
+    if (usable(scan, v)) values.push_back(static_cast<double>(v) + 0.0);
+  }
+  sort_values(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 // A spacing and how far it may be off.
@@ -122,6 +153,7 @@ bool map_serves(const EachPiece<T>& pieces, const FieldScan<T>& scan, const Numb
         if (usable(scan, data[at + i]) && !point_holds(check, data[at + i], decoded[i])) ++missed;
       }
     }
+    return missed <= allowed;
   });
   return missed <= allowed;
 }
@@ -178,6 +210,7 @@ std::optional<NumberMap> find_palette(const EachPiece<T>& pieces, const FieldSca
       slot = value;
       seen.insert(value == 0 ? 0.0 : value);
     }
+    return seen.size() <= kMaxPalette;
   });
   if (seen.size() > kMaxPalette || seen.size() < 2) return std::nullopt;
   // A palette has one zero; the other would be a patch at each of its points.
@@ -247,35 +280,60 @@ NumberMap logarithm_map(double bound) {
 
 }  // namespace
 
+std::int64_t sample_stride(std::int64_t count) {
+  return std::max<std::int64_t>(1, count / kSample);
+}
+
+template <typename T>
+bool may_have_own_map(const FieldScan<T>& scan, const PointCheck& check) {
+  return scan.min_value <= scan.max_value && check.kind != PointCheck::Kind::kPointwise;
+}
+
+template <typename T>
+std::optional<NumberMap> own_map(std::span<const T> sample, const EachPiece<T>& pieces,
+                                 const FieldScan<T>& scan, const PointCheck& check) {
+  if (!may_have_own_map(scan, check)) return std::nullopt;
+  const std::vector<double> values = distinct_values(sample, scan);
+  std::optional<NumberMap> map = find_lattice(pieces, scan, values, check);
+  if (!map) map = find_palette(pieces, scan, values, check);
+  if (map) map->dtype = dtype_of<T>;
+  return map;
+}
+
+template <typename T>
+std::vector<NumberMap> derived_maps(const FieldScan<T>& scan, const PointCheck& check) {
+  std::vector<NumberMap> maps;
+  if (!(scan.min_value <= scan.max_value)) {  // nothing finite to code
+    maps.push_back(ordered_map<T>());
+  } else if (check.kind == PointCheck::Kind::kPointwise) {
+    maps.push_back(logarithm_map<T>(check.bound));
+  } else if (check.kind == PointCheck::Kind::kExact) {
+    maps.push_back(ordered_map<T>());
+  } else {
+    const std::optional<NumberMap> affine = affine_map(scan, check.bound);
+    const bool near_precision = !affine || check.bound < 8 * half_ulp<T>(scan.max_magnitude);
+    if (affine) maps.push_back(*affine);
+    if (near_precision) maps.push_back(ordered_map<T>());
+  }
+  for (NumberMap& map : maps) map.dtype = dtype_of<T>;
+  return maps;
+}
+
 template <typename T>
 std::vector<NumberMap> candidate_maps(const EachPiece<T>& pieces, const FieldScan<T>& scan,
                                       const PointCheck& check) {
-  std::vector<NumberMap> maps;
-  const auto keep = [&](std::optional<NumberMap> map) {
-    if (!map) return;
-    map->dtype = sizeof(T) == 4 ? DType::kF32 : DType::kF64;
-    maps.push_back(std::move(*map));
-  };
-  if (!(scan.min_value <= scan.max_value)) {  // nothing finite to code
-    keep(ordered_map<T>());
-    return maps;
-  }
-  if (check.kind == PointCheck::Kind::kPointwise) {
-    keep(logarithm_map<T>(check.bound));
-    return maps;
-  }
-  const std::vector<double> sample =
-      sample_values(pieces, scan, scan.valid_count + scan.masked_count);
-  keep(find_lattice(pieces, scan, sample, check));
-  if (maps.empty()) keep(find_palette(pieces, scan, sample, check));
-  if (check.kind == PointCheck::Kind::kExact) {
-    keep(ordered_map<T>());
-    return maps;
-  }
-  std::optional<NumberMap> affine = affine_map(scan, check.bound);
-  const bool near_precision = !affine || check.bound < 8 * half_ulp<T>(scan.max_magnitude);
-  keep(std::move(affine));
-  if (near_precision) keep(ordered_map<T>());
+  std::vector<NumberMap> maps = derived_maps(scan, check);
+  if (!may_have_own_map(scan, check)) return maps;
+  std::vector<T> sample;
+  const std::int64_t stride = sample_stride(scan.valid_count + scan.masked_count);
+  pieces([&](std::int64_t first, std::int64_t n, const T* data) {
+    for (std::int64_t i = (stride - first % stride) % stride; i < n; i += stride) {
+      sample.push_back(data[i]);
+    }
+    return true;
+  });
+  if (auto own = own_map<T>(sample, pieces, scan, check))
+    maps.insert(maps.begin(), std::move(*own));
   return maps;
 }
 
@@ -283,5 +341,11 @@ template std::vector<NumberMap> candidate_maps(const EachPiece<float>&, const Fi
                                                const PointCheck&);
 template std::vector<NumberMap> candidate_maps(const EachPiece<double>&, const FieldScan<double>&,
                                                const PointCheck&);
+template std::optional<NumberMap> own_map(std::span<const float>, const EachPiece<float>&,
+                                          const FieldScan<float>&, const PointCheck&);
+template std::optional<NumberMap> own_map(std::span<const double>, const EachPiece<double>&,
+                                          const FieldScan<double>&, const PointCheck&);
+template std::vector<NumberMap> derived_maps(const FieldScan<float>&, const PointCheck&);
+template std::vector<NumberMap> derived_maps(const FieldScan<double>&, const PointCheck&);
 
 }  // namespace tamis::reduce

@@ -8,6 +8,9 @@ namespace tamis::reduce {
 
 namespace {
 
+constexpr std::int64_t kSampleRows = 65;
+constexpr std::int64_t kSampleElements = 32768;
+
 constexpr std::int64_t kThoroughTiles = 48;
 constexpr std::int64_t kLeastTiles = 32;
 constexpr std::int64_t kSmallField = 128;  // in tiles
@@ -36,6 +39,19 @@ GridPlan plan_with_last(std::uint32_t active_mask, int last) {
   }
   plan.order[static_cast<std::size_t>(next)] = static_cast<std::uint8_t>(last);
   return plan;
+}
+
+std::vector<Grid::Range> sample_rows(const Extents& folded) {
+  const std::int64_t rows = folded[0];
+  const std::int64_t row = folded.element_count() / rows;
+  const std::int64_t height = std::max(kSampleRows, (kSampleElements + row - 1) / row + 1);
+  if (rows <= 3 * height) return {{0, rows}};
+  std::vector<Grid::Range> ranges;
+  for (const std::int64_t sixth : {1, 3, 5}) {
+    const std::int64_t begin = (rows - height) * sixth / 6 / 64 * 64;
+    ranges.push_back({begin, begin + height});
+  }
+  return ranges;
 }
 
 SamplePlan::SamplePlan(std::vector<Extents> windows, std::int64_t count, Mode mode)

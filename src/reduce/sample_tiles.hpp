@@ -25,6 +25,10 @@ struct SampleTiles {
   double anchors = 0;  // share of the nodes
 };
 
+/// Rows of the slowest axis that samples are taken from: up to three windows, so that a streaming
+/// source can deliver them.
+std::vector<Grid::Range> sample_rows(const Extents& folded);
+
 class SamplePlan {
  public:
   /// For a field of `count` nodes, of which only the windows can be had.

@@ -109,7 +109,7 @@ void require_same(const FieldScan<T>& found, const FieldScan<T>& expected,
 
 template <typename T>
 std::string check_fields(const Device&, const Stream& stream) {
-  gpu::Workspace workspace(stream);
+  reduce::DeviceSession session(stream);
   int count = 0;
   for (const std::size_t n : {0, 1, 2, 3, 7, 64, 1000, 4097, 16384, 100003}) {
     const std::vector<u64> random = random_words(n, 21);
@@ -123,13 +123,13 @@ std::string check_fields(const Device&, const Stream& stream) {
       options.fill_value = c.declared;
       const auto size = static_cast<std::int64_t>(n);
       const FieldScan<T> expected = reduce::scan_field<T>(
-          [&](const std::function<void(std::int64_t, std::int64_t, const T*)>& fn) {
+          [&](const std::function<bool(std::int64_t, std::int64_t, const T*)>& fn) {
             fn(0, size, values);
           },
           size, options);
       const DeviceArray<T> on_device(field, stream);
       const FieldScan<T> found =
-          reduce::scan_field_on_device<T>(on_device.data() + offset, size, options, workspace);
+          reduce::scan_field_on_device<T>(on_device.data() + offset, size, options, session).scan;
       const std::string what = c.name + ", " + std::to_string(n) + " values";
       require_same(found, expected, what);
       const bool zero = std::any_of(values, values + n, [&](T v) {
@@ -146,7 +146,7 @@ template <typename T>
 double microseconds(const Device& device, const Stream& stream, std::int64_t count, int byte) {
   const Buffer field(count * static_cast<std::int64_t>(sizeof(T)), stream);
   fill_bytes(field.data(), static_cast<std::uint8_t>(byte), field.size_bytes(), stream);
-  gpu::Workspace workspace(stream);
+  reduce::DeviceSession session(stream);
   CompressOptions options;
   options.fill_value = 1.0;
   double us = 0;
@@ -154,7 +154,7 @@ double microseconds(const Device& device, const Stream& stream, std::int64_t cou
     gpu::Event start(device);
     gpu::Event stop(device);
     start.record(stream);
-    reduce::scan_field_on_device<T>(field.as<T>(), count, options, workspace);
+    reduce::scan_field_on_device<T>(field.as<T>(), count, options, session);
     stop.record(stream);
     stream.synchronize();
     us = stop.elapsed_us(start);

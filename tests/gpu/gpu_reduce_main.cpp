@@ -56,7 +56,8 @@ int run_task(const std::string& task, const Arguments& arguments, const Stream& 
     IdentityCheck identity(stream);
     identity.run_sums(seed);
     identity.run_made(arguments.number(3, 20000), static_cast<int>(arguments.number(2, 1)), seed);
-    std::printf("identity: %d encodings hold\n", identity.count());
+    std::printf("identity: %d encodings hold, %d of them made on the host\n", identity.count(),
+                identity.on_host());
     return 0;
   }
   if (task == "cube") {

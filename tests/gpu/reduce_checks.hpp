@@ -26,12 +26,18 @@ class IdentityCheck {
   void run_sums(unsigned seed);
 
   int count() const { return count_; }
+  /// Of these, encodings that the host did.
+  int on_host() const { return on_host_; }
+  /// The most often that the host waited in one of the others.
+  int most_waits() const { return most_waits_; }
 
  private:
   Stream stream_;
   reduce::DeviceCompressor compressor_;
   reduce::DeviceDecompressor decompressor_;
   int count_ = 0;
+  int on_host_ = 0;
+  int most_waits_ = 0;
 };
 
 /// Changes containers behind the checksums' back, and compares what host and device make of them.

@@ -1,4 +1,5 @@
 // Containers made on the device must be the host's, byte for byte, and decode to the same bits.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -79,6 +80,9 @@ void IdentityCheck::run(const ConstTensorView& field, const std::string& what,
   copy_bytes(bytes.data(), packed.data(), info.compressed_bytes, stream_);
   stream_.synchronize();
   ++count_;
+  const reduce::DeviceReport& report = compressor_.report();
+  if (report.encoded_on_host) ++on_host_;
+  most_waits_ = std::max(most_waits_, report.encoded_on_host ? 0 : report.waits);
   if (bytes != expected.bytes) {
     throw std::runtime_error(name + ": " +
                              first_difference(expected.bytes, bytes, expected.info.sections));

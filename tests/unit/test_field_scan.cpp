@@ -20,10 +20,11 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // In pieces, so that their seams are tested too.
 template <typename T>
 EachPiece<T> pieces_of(const std::vector<T>& field) {
-  return [&field](const std::function<void(std::int64_t, std::int64_t, const T*)>& fn) {
+  return [&field](const std::function<bool(std::int64_t, std::int64_t, const T*)>& fn) {
     const auto n = static_cast<std::int64_t>(field.size());
-    for (std::int64_t at = 0; at < n; at += 4999)
-      fn(at, std::min<std::int64_t>(4999, n - at), field.data() + at);
+    for (std::int64_t at = 0; at < n; at += 4999) {
+      if (!fn(at, std::min<std::int64_t>(4999, n - at), field.data() + at)) return;
+    }
   };
 }
 

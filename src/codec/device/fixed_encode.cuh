@@ -191,8 +191,10 @@ struct FixedWidthEncoder {
     return size;
   }
 
-  /// Bits of such a stream, to all threads. Memory of the codes as for encode().
-  static TAMIS_DEVICE u64 bits(const I* codes, u32 count, Scratch& scratch) {
+  /// Bits of such a stream, to all threads. Memory of the codes as for encode(); of the
+  /// scratch `exchange` and `sums` are used.
+  template <typename S>
+  static TAMIS_DEVICE u64 bits(const I* codes, u32 count, S& scratch) {
     const int wave = Team::wave();
     u64 sum = 0;
     for (u32 at = static_cast<u32>(wave) * kSegmentCodes; at < count; at += kRound) {

@@ -74,8 +74,9 @@ struct RiceEncoder {
   }
 
   /// Bits that such a stream takes before it is filled up to bytes, to all threads. Memory of the
-  /// codes as for encode().
-  static TAMIS_DEVICE u64 bits(const I* codes, u32 count, Scratch& scratch) {
+  /// codes as for encode(). Of the scratch, the plans of `waves` and `sums` are used.
+  template <typename S>
+  static TAMIS_DEVICE u64 bits(const I* codes, u32 count, S& scratch) {
     const int wave = Team::wave();
     u64 sum = 0;
     for (u32 at = static_cast<u32>(wave) * kSegmentCodes; at < count;

@@ -94,7 +94,9 @@ template <int kRank, bool kFull>
 TAMIS_DEVICE int points_along(const CellForm<kRank>& form, int axis, int level, bool odd) {
   if (kFull) return (kSide >> (level + 1)) - (odd ? 0 : 1);
   const int last = (form.nodes[axis] - 1) >> level;
-  return odd ? (last + 1) / 2 : max_of(last / 2 - (form.far[axis] ? 1 : 0), 0);
+  // The far boundary lies on an odd index where a slice is as long as the stride.
+  const int far = form.far[axis] ? 1 : 0;
+  return odd ? (last + 1) / 2 - (last & far) : max_of(last / 2 - far, 0);
 }
 
 /// The coarse levels of a cell of two or three axes that is not full: one short text serves all
@@ -414,7 +416,7 @@ struct LineWalk {
     int first_code = 0;
     for (int level = kLevels - 1; level >= 0; --level) {
       const int last = (form.nodes[0] - 1) >> level;
-      const int odds = (last + 1) / 2;
+      const int odds = (last + 1) / 2 - (form.far[0] ? last & 1 : 0);  // as in points_along()
       if (level == 0) first_code = 0;
 #pragma unroll 4
       for (int i = group.rank(); i < odds; i += Group::kThreads) {

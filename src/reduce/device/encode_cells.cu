@@ -205,6 +205,23 @@ TAMIS_DEVICE void encode_points(const CellArgs& args, const Tile& tile, i64 bund
   }
 }
 
+// Reconstructed nodes that the tile owns, to the target: of grids of anchors, which are small.
+template <typename Group>
+TAMIS_DEVICE void store_nodes(const CellArgs& args, const Cell<kAxes>& cell, const Group& group,
+                              const Slot* v) {
+  int first[kAxes];
+  int count[kAxes];
+#pragma unroll
+  for (int a = 0; a < kAxes; ++a) {
+    first[a] = 0;
+    count[a] = owned_nodes(cell.form.nodes[a]);
+  }
+  each_in_box<kAxes>(first, count, group, [&](const int c[kAxes], int) {
+    static_cast<Lattice*>(args.target)[cell.node(c)] =
+        static_cast<Lattice>(v[CellPlaces<kAxes>::at(c)]);
+  });
+}
+
 template <int kRank, typename Group>
 TAMIS_DEVICE void encode_cell(const CellArgs& args, const Tile& tile, i64 bundle, int mask,
                               const Group& group, Slot* v) {
@@ -217,7 +234,13 @@ TAMIS_DEVICE void encode_cell(const CellArgs& args, const Tile& tile, i64 bundle
   } else {
     encode_points<kRank, true>(args, tile, bundle, cell, group, v);
   }
-  if constexpr (kRank < kAxes) store_open<kRank>(args, cell, group, v);
+  if constexpr (kRank < kAxes) {
+    store_open<kRank>(args, cell, group, v);
+  } else if constexpr (!kIsField) {
+    // Nodes of a grid of anchors are the anchors of the next finer one.
+    group.sync();
+    store_nodes(args, cell, group, v);
+  }
 }
 
 template <int kRank>

@@ -74,3 +74,9 @@ TAMIS_KERNEL void field_tally(const Word* values, u64 count, u32 has_fill, u64 f
   const u64 mirrored = atomicMax(&result->first_nan_mirrored, 0ull);
   if (mirrored != 0) result->first_nan_bits = values[~mirrored];
 }
+
+// Every `stride`th value, `count` of them. A thread takes one.
+TAMIS_KERNEL void gather_sample(const Word* values, u64 stride, u64 count, Word* sample) {
+  const u64 i = grid_thread();
+  if (i < count) sample[i] = values[i * stride];
+}

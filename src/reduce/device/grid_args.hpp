@@ -181,25 +181,34 @@ struct TrialTile {
   int nodes[kMostActive];
   int slice;  // cut along the slowest axis, where its last node counts as a far boundary
 };
-/// A way to predict; `order` as in GridArgs.
+/// A way to cut and predict: the tiles that are cut so, from slowest to fastest active axis their
+/// strides, and `order` as in GridArgs.
 struct TrialWay {
+  long long strides[kMostActive];
   int order[kMostActive];
   int predictor;
+  int first_tile;
+  int tile_count;
+  int first_price;
 };
-/// Trial encodings of closed tiles: `tiles` each in all `ways`, or the tiles of a grid.
+/// What a tile costs in a way.
+struct TrialPrice {
+  unsigned long long bits;
+  unsigned long long codes;
+};
+/// Trial encodings of closed tiles: those of some ways, or all tiles of a grid in all ways.
 struct TrialArgs {
-  GridArgs grid;  // of all of them: strides, active axes; the tiles, when a choice is wanted
   LatticeArgs lattice;
   const void* source;
-  const TrialTile* tiles;
-  long long tile_count;
-  const TrialWay* ways;
+  int coder;  // as in BlobArgs
   int way_count;
-  int coder;                  // as in BlobArgs
-  int sliced;                 // for a choice: whether tiles are cut
-  unsigned long long* bits;   // [way][tile]
-  unsigned* codes;            // [way][tile]: how many
-  unsigned char* predictors;  // for a choice: the cheapest of `ways`, one a tile
+  const TrialWay* ways;
+  const TrialTile* tiles;
+  TrialPrice* prices;
+  // For a choice: the cheapest of the ways for each tile of the grid.
+  GridArgs grid;
+  int sliced;  // whether tiles are cut
+  unsigned char* predictors;
 };
 
 }  // namespace tamis::device

@@ -97,3 +97,12 @@ TAMIS_KERNEL void place_anchors(const CellArgs args) {
     args.patches[place] = {tile.origin, static_cast<u64>(bits_of(value))};
   }
 }
+
+// A thread takes a node: nearest multiple of the step.
+TAMIS_KERNEL void round_nodes(const CellArgs args, const Lattice* nodes, Lattice* rounded,
+                              u64 count) {
+  const u64 i = grid_thread();
+  if (i >= count) return;
+  const Lattice step = static_cast<Lattice>(args.lattice.step);
+  rounded[i] = wrap_mul(divide_nearest(nodes[i], step, args.lattice.reciprocal), step);
+}

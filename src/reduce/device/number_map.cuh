@@ -9,6 +9,9 @@ namespace tamis::device {
 
 TAMIS_DEVICE u32 bits_of(float v) { return __float_as_uint(v); }
 TAMIS_DEVICE u64 bits_of(double v) { return static_cast<u64>(__double_as_longlong(v)); }
+// Lattice integers, where they stand for values (grids of anchors), are their own bits.
+TAMIS_DEVICE u32 bits_of(i32 v) { return static_cast<u32>(v); }
+TAMIS_DEVICE u64 bits_of(i64 v) { return static_cast<u64>(v); }
 TAMIS_DEVICE float value_of(u32 bits) { return __uint_as_float(bits); }
 TAMIS_DEVICE double value_of(u64 bits) { return __longlong_as_double(static_cast<i64>(bits)); }
 
@@ -21,6 +24,16 @@ struct BitsOf<float> {
 };
 template <>
 struct BitsOf<double> {
+  using U = u64;
+  using I = i64;
+};
+template <>
+struct BitsOf<i32> {
+  using U = u32;
+  using I = i32;
+};
+template <>
+struct BitsOf<i64> {
   using U = u64;
   using I = i64;
 };

@@ -4,6 +4,7 @@
 #include "codec/device/rice_encode.cuh"
 #include "reduce/device/cell_turns.cuh"
 #include "reduce/device/lorenzo_cell.cuh"
+#include "reduce/device/trial_memory.hpp"
 
 using namespace tamis::device;
 
@@ -11,30 +12,40 @@ namespace {
 
 constexpr int kThreads = TAMIS_THREADS;
 constexpr int kWaves = kThreads / kWave;
-// Codes of a tile, in whole segments; a coarse and a fine part.
-constexpr int kCodes = (power(kSide - 1, kAxes) + 511) / 512 * 512;
+
+struct Memory {
+  alignas(16) Lattice nodes[CellPlaces<kAxes>::kSlots];
+  alignas(16) Lattice coarse[TrialSizes<kAxes>::kCoarse];
+  alignas(16) Lattice fine[TrialSizes<kAxes>::kFine];
+  union {
+    struct {
+      struct {
+        RicePlanScratch plan;
+      } waves[kWaves];
+      u64 sums[kWaves];
+    } rice;
+    struct {
+      alignas(16) u32 exchange[kWaves][kSegmentWords];
+      u64 sums[kWaves];
+    } fixed_width;
+  } coder;
+};
+// What the host asks for.
+static_assert(sizeof(Memory) <= TrialSizes<kAxes>::kBytes<sizeof(Lattice)>);
+extern __shared__ __align__(16) u8 shared_bytes[];
 
 using Rice = RiceEncoder<Lattice, kWaves>;
 using FixedWidth = FixedWidthEncoder<Lattice, kWaves>;
 
-struct Memory {
-  Lattice nodes[CellPlaces<kAxes>::kSlots];
-  Lattice coarse[(kCodes / 8 + 511) / 512 * 512];
-  Lattice fine[kCodes];
-  union {
-    typename Rice::Scratch rice;
-    typename FixedWidth::Scratch fixed_width;
-  } coder;
-};
-extern __shared__ __align__(16) u8 shared_bytes[];
-
-// Lattice value of a node; without one, that of the node before it in its row, or 0.
-TAMIS_DEVICE Lattice lattice_of(const LatticeArgs& map, const Value* source, i64 at, int x) {
+// Lattice value of node x of its row, the nodes of which are `stride` apart; without one, that of
+// the node before it in the row, or 0.
+TAMIS_DEVICE Lattice lattice_of(const LatticeArgs& map, const Value* source, i64 at, int x,
+                                i64 stride) {
   if constexpr (!kIsField) {
     return static_cast<Lattice>(source[at]);
   } else {
     Lattice lattice;
-    for (; x >= 0; --x, --at) {
+    for (; x >= 0; --x, at -= stride) {
       if (quantise(map, source[at], lattice)) return lattice;
     }
     return 0;
@@ -85,7 +96,8 @@ struct Trial {
       i64 at = origin;
 #pragma unroll
       for (int a = 0; a < kAxes; ++a) at += c[a] * stride[a];
-      memory.nodes[CellPlaces<kAxes>::at(c)] = lattice_of(args.lattice, source, at, c[0]);
+      memory.nodes[CellPlaces<kAxes>::at(c)] =
+          lattice_of(args.lattice, source, at, c[0], stride[0]);
     });
   }
 
@@ -146,18 +158,18 @@ TAMIS_DEVICE void set_preferences(const int order[kMostActive], CellForm<kAxes>&
 
 }  // namespace
 
-// A block takes a tile and a way.
+// A block takes a tile (x) and a way (y).
 TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) price_trials(const TrialArgs args) {
   Memory& memory = *reinterpret_cast<Memory*>(shared_bytes);
-  const i64 index = blockIdx.x % args.tile_count;
-  const TrialWay way = args.ways[blockIdx.x / args.tile_count];
-  const TrialTile tile = args.tiles[index];
+  const TrialWay way = args.ways[blockIdx.y];
+  if (static_cast<int>(blockIdx.x) >= way.tile_count) return;
+  const TrialTile tile = args.tiles[way.first_tile + static_cast<int>(blockIdx.x)];
   Trial trial{args, memory, {}, tile.origin, {}};
   bool empty = false;
 #pragma unroll
   for (int a = 0; a < kAxes; ++a) {
     const int k = kAxes - 1 - a;
-    trial.stride[a] = args.grid.strides[args.grid.active[k]];
+    trial.stride[a] = way.strides[k];
     trial.form.nodes[a] = tile.nodes[k];
     trial.form.far[a] = tile.nodes[k] == kSide + 1 || (k == 0 && tile.slice != 0);
     empty = empty || tile.nodes[k] < (trial.form.far[a] ? 3 : 2);
@@ -173,13 +185,12 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) price_trials(const TrialArgs 
     bits = trial.price(coarse, fine);
   }
   if (threadIdx.x == 0) {
-    args.bits[blockIdx.x] = bits;
-    args.codes[blockIdx.x] = coarse + fine;
+    args.prices[way.first_price + static_cast<int>(blockIdx.x)] = {bits, coarse + fine};
   }
 }
 
 // A block takes a tile of the grid: the cheapest of all ways, the earliest where several are.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS) choose_predictors(const TrialArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 4) choose_predictors(const TrialArgs args) {
   Memory& memory = *reinterpret_cast<Memory*>(shared_bytes);
   const Tile tile = tile_at(args.grid, blockIdx.x);
   Trial trial{args, memory, {}, tile.origin, {}};

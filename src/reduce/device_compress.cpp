@@ -60,6 +60,7 @@ const DeviceReport& DeviceCompressor::report() const noexcept { return state_->s
 struct DeviceDecompressor::State {
   explicit State(const Stream& stream) : workspace(stream) {}
   gpu::Workspace workspace;
+  PinnedArea area;
 };
 
 DeviceDecompressor::DeviceDecompressor(const Stream& stream) : state_(new State(stream)) {}
@@ -80,7 +81,7 @@ Info DeviceDecompressor::decompress(const void* container, std::int64_t size_byt
                                                  std::to_string(capacity) + " bytes; expected " +
                                                  std::to_string(info.raw_bytes));
   }
-  decode_field_on_device(opened, state_->workspace, out);
+  decode_field_on_device(opened, state_->workspace, state_->area, out);
   return info;
 }
 

@@ -48,8 +48,10 @@ void upload(void* to, const std::vector<T>& from, const Stream& stream) {
 template <typename T>
 class DeviceFieldDecoder {
  public:
-  DeviceFieldDecoder(const DeviceContainer& container, gpu::Workspace& workspace, T* out)
+  DeviceFieldDecoder(const DeviceContainer& container, gpu::Workspace& workspace, PinnedArea& area,
+                     T* out)
       : container_(container),
+        area_(area),
         reader_(container.reader()),
         header_(container.header()),
         workspace_(workspace),
@@ -70,11 +72,10 @@ class DeviceFieldDecoder {
         patches.push_back({p.index, p.bits});
       }
     }
-    const std::vector<I> anchors = decode_anchors<I>(grid, map_.step, reader_.section("anchors"));
     const Places places = place_blobs(grid);
-    std::uint64_t fault = decode_as(header_.info.mode, grid, anchors, places, patches);
+    std::uint64_t fault = decode_as<I>(header_.info.mode, grid, places, patches);
     if ((fault & 255) == device::kFaultNoModels) {  // any mode may have such blobs
-      fault = decode_as(Mode::kRatio, grid, anchors, places, patches);
+      fault = decode_as<I>(Mode::kRatio, grid, places, patches);
     }
     if (fault != 0) throw_fault(fault, grid);
   }
@@ -88,8 +89,8 @@ class DeviceFieldDecoder {
 
   // Returns the first fault; 0 when all is well.
   template <typename I>
-  std::uint64_t decode_as(Mode mode, const Grid& grid, const std::vector<I>& anchors,
-                          const Places& places, const std::vector<device::PatchEntry>& patches) {
+  std::uint64_t decode_as(Mode mode, const Grid& grid, const Places& places,
+                          const std::vector<device::PatchEntry>& patches) {
     DeviceGridCodec codec(grid, sizeof(T), sizeof(I), mode, DeviceGridCodec::Use::kDecode);
     const auto patch_count = static_cast<std::int64_t>(patches.size());
     const auto palette_size = static_cast<std::int64_t>(map_.palette.size());
@@ -102,14 +103,21 @@ class DeviceFieldDecoder {
     codec.set_map(map_, palette);
     codec.cells().target = out_;
     fill_bytes(codec.cells().report, 0, sizeof(device::CodecReport), stream_);
-    upload(codec.anchors(), anchors, stream_);
     upload(codec.blobs().blob_sizes, places.sizes, stream_);
     upload(codec.blobs().blob_at, places.at, stream_);
     upload(codec.blobs().checksums, places.checksums, stream_);
     codec.blobs().data =
         reinterpret_cast<unsigned char*>(const_cast<std::byte*>(container_.device_section("data")));
     upload(codec.cells().patches, patches, stream_);
-    codec.decode(stream_);
+    codec.decode_streams(stream_);
+    // The host decodes the anchors, which are few, while the device is at the codes.
+    const std::vector<I> anchors = decode_anchors<I>(grid, map_.step, reader_.section("anchors"));
+    // Pinned: a copy from ordinary memory would wait for the device first.
+    I* pinned = area_.get<I>(static_cast<std::int64_t>(anchors.size()), stream_.device());
+    std::copy(anchors.begin(), anchors.end(), pinned);
+    copy_bytes(codec.anchors(), pinned, static_cast<std::int64_t>(anchors.size() * sizeof(I)),
+               stream_);
+    codec.decode_cells(stream_);
     codec.apply_patches(patch_count, stream_);
     device::CodecReport report{};
     copy_bytes(&report, codec.cells().report, sizeof report, stream_);
@@ -133,6 +141,7 @@ class DeviceFieldDecoder {
   }
 
   const DeviceContainer& container_;
+  PinnedArea& area_;
   const ContainerReader& reader_;
   const Header& header_;
   gpu::Workspace& workspace_;
@@ -162,7 +171,9 @@ void decode_on_host(const DeviceContainer& container, const Stream& stream, void
 
 DeviceContainer::DeviceContainer(const void* container, std::int64_t size_bytes,
                                  const Stream& stream)
-    : device_(static_cast<const std::byte*>(container)), size_(size_bytes), mirror_(size_bytes) {
+    : device_(static_cast<const std::byte*>(container)),
+      size_(size_bytes),
+      mirror_(new std::byte[static_cast<std::size_t>(size_bytes)]) {
   const std::int64_t tail = std::max<std::int64_t>(0, size_ - kFirstFetch);
   fetch(0, std::min<std::int64_t>(size_, kFrontBytes), stream);
   fetch(tail, size_, stream);
@@ -170,7 +181,7 @@ DeviceContainer::DeviceContainer(const void* container, std::int64_t size_bytes,
   constexpr auto kEnd = static_cast<std::int64_t>(kTailBytes);
   if (size_ >= kEnd) {
     std::uint32_t directory = 0;
-    std::memcpy(&directory, mirror_.data() + size_ - kEnd, sizeof directory);
+    std::memcpy(&directory, mirror_.get() + size_ - kEnd, sizeof directory);
     const std::int64_t begin = std::max<std::int64_t>(
         0, size_ - kEnd - std::int64_t{std::min<std::uint32_t>(directory, kMaxDirectoryBytes)});
     if (begin < tail) {
@@ -179,7 +190,7 @@ DeviceContainer::DeviceContainer(const void* container, std::int64_t size_bytes,
     }
   }
   reader_ = std::make_unique<ContainerReader>(
-      std::span<const std::byte>(mirror_.data(), static_cast<std::size_t>(size_)));
+      std::span<const std::byte>(mirror_.get(), static_cast<std::size_t>(size_)));
   header_ = Header::from_json(reader_->meta());
   for (const SectionInfo& s : reader_->sections()) {
     if (stays(s.name)) continue;
@@ -190,7 +201,7 @@ DeviceContainer::DeviceContainer(const void* container, std::int64_t size_bytes,
 }
 
 void DeviceContainer::fetch(std::int64_t begin, std::int64_t end, const Stream& stream) const {
-  if (begin < end) copy_bytes(mirror_.data() + begin, device_ + begin, end - begin, stream);
+  if (begin < end) copy_bytes(mirror_.get() + begin, device_ + begin, end - begin, stream);
 }
 
 void DeviceContainer::fetch_all(const Stream& stream) const {
@@ -212,11 +223,11 @@ Info DeviceContainer::info() const {
 }
 
 const std::byte* DeviceContainer::device_section(std::string_view name) const {
-  return device_ + (reader_->section_unverified(name).data() - mirror_.data());
+  return device_ + (reader_->section_unverified(name).data() - mirror_.get());
 }
 
 void decode_field_on_device(const DeviceContainer& container, gpu::Workspace& workspace,
-                            void* out) {
+                            PinnedArea& area, void* out) {
   const Header& header = container.header();
   check_promise(container.reader(), header);
   if (header.info.raw_bytes == 0) return;
@@ -225,7 +236,7 @@ void decode_field_on_device(const DeviceContainer& container, gpu::Workspace& wo
     return;
   }
   const auto run = [&](auto* values) {
-    DeviceFieldDecoder decoder(container, workspace, values);
+    DeviceFieldDecoder decoder(container, workspace, area, values);
     if (header.map.wide) {
       decoder.template run<std::int64_t>();
     } else {

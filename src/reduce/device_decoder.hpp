@@ -2,12 +2,14 @@
 // stay where they are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
-#include "core/array.hpp"
 #include "core/container.hpp"
 #include "gpu/memory.hpp"
 #include "reduce/header.hpp"
+#include "reduce/pinned_area.hpp"
 
 namespace tamis::reduce {
 
@@ -29,12 +31,15 @@ class DeviceContainer {
 
   const std::byte* device_;
   std::int64_t size_;
-  mutable Array<std::byte> mirror_;  // as large as the container; only what was fetched is touched
+  // As large as the container; only what was fetched is touched. (An Array would have its large
+  // pages cleared whole.)
+  std::unique_ptr<std::byte[]> mirror_;
   std::unique_ptr<ContainerReader> reader_;
   Header header_;
 };
 
 /// Decodes the whole field into device memory.
-void decode_field_on_device(const DeviceContainer& container, gpu::Workspace& workspace, void* out);
+void decode_field_on_device(const DeviceContainer& container, gpu::Workspace& workspace,
+                            PinnedArea& area, void* out);
 
 }  // namespace tamis::reduce

@@ -280,7 +280,7 @@ void DeviceGridCodec::encode_models(const Stream& stream) const {
       .launch(stream, {{ceil_div(blobs, threads)}, {threads}}, blobs_);
 }
 
-void DeviceGridCodec::decode(const Stream& stream) const {
+void DeviceGridCodec::decode_streams(const Stream& stream) const {
   const std::int64_t threads = block_threads(CodecFamily::kOpenBlobs, variant_);
   kernel(stream, CodecFamily::kOpenBlobs, "open_blobs")
       .launch(stream, {{grid_.blob_count()}, {threads}}, blobs_);
@@ -300,6 +300,9 @@ void DeviceGridCodec::decode(const Stream& stream) const {
     kernel(stream, CodecFamily::kBundleStreams, entry)
         .launch(stream, {{blocks}, {stream_threads}}, blobs_);
   }
+}
+
+void DeviceGridCodec::decode_cells(const Stream& stream) const {
   launch_per_item(stream, CodecFamily::kGridTables, "place_anchors", grid_.tile_count());
   launch_cells(stream, CodecFamily::kDecodeCells, "decode");
 }

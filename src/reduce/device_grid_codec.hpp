@@ -57,8 +57,10 @@ class DeviceGridCodec {
   void encode_streams(const Stream& stream) const;
   /// From there to the blobs, whose data must now be set, the index and the report.
   void write_blobs(const Stream& stream) const;
-  /// From blobs (sizes, places and checksums set) to the target.
-  void decode(const Stream& stream) const;
+  /// From blobs (sizes, places and checksums set) to codes, as far as they need no contexts.
+  void decode_streams(const Stream& stream) const;
+  /// From there and anchors() to the target.
+  void decode_cells(const Stream& stream) const;
   /// Writes the first `count` patches of cells() over the target.
   void apply_patches(std::int64_t count, const Stream& stream) const;
 

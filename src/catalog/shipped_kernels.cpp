@@ -2,6 +2,7 @@
 #include "catalog/shipped_kernels.hpp"
 
 #include "gpu/self_test_kernels.hpp"
+#include "reduce/device_kernels.hpp"
 
 namespace tamis::catalog {
 
@@ -11,6 +12,7 @@ std::vector<gpu::KernelSpec> shipped_kernels() {
     all.insert(all.end(), kernels.begin(), kernels.end());
   };
   add(gpu::gpu_kernels());
+  add(reduce::codec_kernels());
   return all;
 }
 

@@ -29,7 +29,7 @@ ok env TAMIS_CACHE_DIR=/dev/null/x "$tamis" devices
 says "not used: cannot make the folder /dev/null/x/kernels"
 
 # Without a compiler, what was not prebuilt cannot be had.
-rejects 1 "1 of 1 kernels failed; the first: no machine code .* no NVRTC .tried /absent/nvrtc.so" \
+rejects 1 "([0-9]+) of [0-9]+ kernels failed; the first: no machine code .* no NVRTC .tried /absent/nvrtc.so" \
   env TAMIS_NVRTC=/absent/nvrtc.so "$tamis" warmup --arch sm_75
 rejects 1 "no machine code" env TAMIS_NVRTC=/absent/nvrtc.so "$tamis" warmup --arch sm_75 --json
 json_is unavailable error code
@@ -45,7 +45,8 @@ ok "$tamis" devices --json
 [ "$(json cache files)" -ge 1 ] || fail "nothing is in the cache"
 
 # Damage is noticed and repaired; a folder that cannot be used is said.
-for file in "$work"/cache/kernels/*.kernel; do truncate -s -1 "$file"; done
+file=$(find "$work/cache/kernels" -name "*.kernel" | sort | head -1)
+truncate -s -1 "$file"
 ok "$tamis" warmup --arch sm_75
 says "compiled, .*damaged, ignored and replaced"
 ok "$tamis" warmup --arch sm_75

@@ -53,42 +53,66 @@ TAMIS_DEVICE bool open_predictors(const BlobArgs& args, const ChunkRange& chunk,
   return good;
 }
 
-// By one thread.
-TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i64 chunk_index,
-                               int stream, const u8* bytes, u64 size, u64 at) {
+// Sizes of the streams of a blob: varints of at most 10 bytes each.
+constexpr u32 kMostHeadBytes = 10 * kBundlesPerChunk;
+
+struct StreamsHead {
+  bool good;
+  int coder;  // kNoCoder for a blob that holds nothing to decode here
+  u64 sizes;  // where the sizes of the streams begin
+  u8 bytes[kMostHeadBytes];
+};
+
+// By one thread: what comes before the sizes.
+TAMIS_DEVICE void read_head(const BlobArgs& args, const ChunkRange& chunk, i64 chunk_index,
+                            int stream, const u8* bytes, u64 size, u64 at, StreamsHead& head) {
+  const i64 slot = stream * args.grid.chunk_count + chunk_index;
   const i64 first = stream * args.grid.bundle_count + chunk.first_bundle;
-  args.coders[stream * args.grid.chunk_count + chunk_index] = 0;
+  args.coders[slot] = kNoCoder;
   for (int b = 0; b < chunk.bundles; ++b) {
     args.stream_sizes[first + b] = 0;
     args.stream_at[first + b] = 0;
   }
-  if (size == 0) return true;
-  const u8* next = bytes + 1;
-  const u8* end = bytes + size;
-  const int coder = bytes[0];
-  if (coder < kRiceCoder || coder > kRansCoder) return false;
-  if (coder == kRansCoder) {
+  head.coder = kNoCoder;
+  head.sizes = 1;
+  head.good = size == 0 || (bytes[0] >= kRiceCoder && bytes[0] <= kRansCoder);
+  if (size == 0 || !head.good) return;
+  if (bytes[0] == kRansCoder) {
     if (args.models == nullptr) {
       report_fault(args.report, file_slot(args.grid, chunk_index, stream + 1), kFaultNoModels);
-      return true;
+      return;
     }
+    const u8* next = bytes + 1;
+    const u8* end = bytes + size;
     u64 tables;
-    if (!take_varint(next, end, tables) || tables > static_cast<u64>(end - next)) return false;
-    const i64 slot = stream * args.grid.chunk_count + chunk_index;
+    if (!take_varint(next, end, tables) || tables > static_cast<u64>(end - next)) {
+      head.good = false;
+      return;
+    }
     args.table_at[slot] = at + static_cast<u64>(next - bytes);
     args.table_sizes[slot] = static_cast<u32>(min_of<u64>(tables, ~u32{0}));
-    next += tables;
+    head.sizes = static_cast<u64>(next - bytes) + tables;
   }
-  const u8* sizes = next;
+  head.coder = bytes[0];
+}
+
+// By one thread: places of the streams; the bytes of their sizes are in `head`.
+TAMIS_DEVICE bool place_streams(const BlobArgs& args, const ChunkRange& chunk, i64 chunk_index,
+                                int stream, u64 size, u64 at, const StreamsHead& head) {
+  const i64 first = stream * args.grid.bundle_count + chunk.first_bundle;
+  const u64 left = size - head.sizes;
+  const u8* next = head.bytes;
+  const u8* end = head.bytes + min_of<u64>(left, kMostHeadBytes);
   u64 total = 0;
   for (int b = 0; b < chunk.bundles; ++b) {
     u64 bundle;
     if (!take_varint(next, end, bundle) || bundle > size || bundle >> 31 != 0) return false;
     total += bundle;
   }
-  if (total != static_cast<u64>(end - next)) return false;
-  u64 begin = at + static_cast<u64>(next - bytes);
-  next = sizes;
+  const u64 head_bytes = static_cast<u64>(next - head.bytes);
+  if (total != left - head_bytes) return false;
+  u64 begin = at + head.sizes + head_bytes;
+  next = head.bytes;
   for (int b = 0; b < chunk.bundles; ++b) {
     u64 bundle = 0;
     take_varint(next, end, bundle);
@@ -96,15 +120,30 @@ TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i6
     args.stream_at[first + b] = begin;
     begin += bundle;
   }
-  args.coders[stream * args.grid.chunk_count + chunk_index] = static_cast<u8>(coder);
+  args.coders[stream * args.grid.chunk_count + chunk_index] = static_cast<u8>(head.coder);
   return true;
+}
+
+// By the block. Bytes are brought close before they are looked at one after the other.
+TAMIS_DEVICE bool open_streams(const BlobArgs& args, const ChunkRange& chunk, i64 chunk_index,
+                               int stream, const u8* bytes, u64 size, u64 at, StreamsHead& head) {
+  if (threadIdx.x == 0) read_head(args, chunk, chunk_index, stream, bytes, size, at, head);
+  __syncthreads();
+  if (!head.good || head.coder == kNoCoder) return head.good;
+  const u64 left = size - head.sizes;
+  for (u32 i = threadIdx.x; i < kMostHeadBytes && i < left; i += kThreads) {
+    head.bytes[i] = bytes[head.sizes + i];
+  }
+  __syncthreads();
+  return threadIdx.x != 0 || place_streams(args, chunk, chunk_index, stream, size, at, head);
 }
 
 }  // namespace
 
 // A block takes a blob.
-TAMIS_KERNEL void open_blobs(const BlobArgs args) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 2) open_blobs(const BlobArgs args) {
   __shared__ BlockXxh3<kWaves>::Scratch scratch;
+  __shared__ StreamsHead head;
   const i64 slot = blockIdx.x;
   i64 chunk_index;
   int blob;
@@ -124,9 +163,7 @@ TAMIS_KERNEL void open_blobs(const BlobArgs args) {
     if (!open_predictors(args, chunk, bytes, size)) {
       report_fault(args.report, slot, kFaultPredictors);
     }
-  } else if (threadIdx.x == 0) {
-    if (!open_streams(args, chunk, chunk_index, blob - 1, bytes, size, at)) {
-      report_fault(args.report, slot, kFaultBlobHead);
-    }
+  } else if (!open_streams(args, chunk, chunk_index, blob - 1, bytes, size, at, head)) {
+    report_fault(args.report, slot, kFaultBlobHead);
   }
 }

@@ -14,6 +14,12 @@ namespace {
 constexpr double kUnit = 65536;
 constexpr std::uint32_t kUnseenPrice = 14 * 65536;  // a token that the sample did not have
 
+std::uint32_t raw_bits_of(int token) {
+  return token < codec::kDirectTokens
+             ? 0
+             : 3 + static_cast<std::uint32_t>(token - codec::kDirectTokens) / 2;
+}
+
 }  // namespace
 
 CodePricer::CodePricer(Mode mode) : mode_(mode) {
@@ -36,6 +42,17 @@ double CodePricer::learn(const I* codes, const std::uint8_t* contexts, std::int6
     raw_bits_ += static_cast<std::uint64_t>(t.raw_bits);
   }
   return 0;
+}
+
+void CodePricer::learn_counts(const std::uint32_t* counts, int tokens) {
+  for (auto& row : *counts_) {
+    for (int t = 0; t < tokens; ++t) {
+      const std::uint32_t count = *counts++;
+      row[static_cast<std::size_t>(t)] += count;
+      learned_codes_ += count;
+      raw_bits_ += std::uint64_t{count} * raw_bits_of(t);
+    }
+  }
 }
 
 double CodePricer::learned_bits() const {
@@ -79,6 +96,14 @@ double CodePricer::price(const I* codes, const std::uint8_t* contexts, std::int6
             static_cast<std::uint64_t>(t.raw_bits) * 65536;
   }
   return static_cast<double>(bits) / kUnit;
+}
+
+void CodePricer::write_prices(std::uint32_t* prices, int tokens) const {
+  for (const auto& row : *prices_) {
+    for (int t = 0; t < tokens; ++t) {
+      *prices++ = row[static_cast<std::size_t>(t)] + (raw_bits_of(t) << 16);
+    }
+  }
 }
 
 template double CodePricer::learn(const std::int32_t*, const std::uint8_t*, std::int64_t);

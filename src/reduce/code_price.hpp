@@ -20,6 +20,8 @@ class CodePricer {
   /// `contexts` may be null unless they are wanted.
   template <typename I>
   double learn(const I* codes, const std::uint8_t* contexts, std::int64_t count);
+  /// The same of counts[context][token], `tokens` a context, where tables are learned.
+  void learn_counts(const std::uint32_t* counts, int tokens);
   /// Bits of all that was learned, coded together.
   double learned_bits() const;
   std::int64_t learned_codes() const { return learned_codes_; }
@@ -29,6 +31,8 @@ class CodePricer {
   /// Bits of other codes.
   template <typename I>
   double price(const I* codes, const std::uint8_t* contexts, std::int64_t count) const;
+  /// Bits of a code with its raw bits, in 1/65536, by context and token as learn_counts() has them.
+  void write_prices(std::uint32_t* prices, int tokens) const;
 
  private:
   Mode mode_;

@@ -9,7 +9,6 @@
 
 #include "reduce/device_scan.hpp"
 #include "reduce/device_trial.hpp"
-#include "reduce/field_attempt.hpp"
 #include "reduce/field_sections.hpp"
 
 namespace tamis::reduce {
@@ -55,7 +54,6 @@ Design DeviceBackend<T>::design(const FieldScan<T>& scan, const PointCheck& chec
     session_.report.design_on_host = true;
     return on_host().design(scan, check, masks, options);
   }
-  if (options.mode == Mode::kRatio) return design_by_tables(scan, check, masks, options);
   const TrialField field{data_, sizeof(T)};
   DeviceSamples& samples = session_.samples(folded_, options.mode);
   std::vector<std::unique_ptr<DeviceTrialPricer>> pricers;
@@ -77,23 +75,6 @@ Design DeviceBackend<T>::design(const FieldScan<T>& scan, const PointCheck& chec
     contest.enter(derived[i], search_plan(*pricers[i], options.mode));
   }
   return contest.winner();
-}
-
-// Trials that learn tables are the host's, from the rows that have samples.
-template <typename T>
-Design DeviceBackend<T>::design_by_tables(const FieldScan<T>& scan, const PointCheck& check,
-                                          const FieldMasks& masks, const CompressOptions& options) {
-  session_.report.design_on_host = true;
-  std::vector<NumberMap> maps = derived_maps(scan, check);
-  if (auto own = own_map<T>(sample_, pieces(), scan, check)) maps.insert(maps.begin(), *own);
-  const std::int64_t row = count() / folded_[0];
-  FieldSource<T> rows(
-      [&](std::int64_t first, std::int64_t n, void* out) {
-        copy_bytes(out, data_ + first * row, n * row * std::int64_t{sizeof(T)}, session_.stream());
-        session_.wait();
-      },
-      folded_);
-  return design_among(std::move(maps), rows, masks, options);
 }
 
 template <typename T>
@@ -184,28 +165,12 @@ void DeviceBackend<T>::prepare(DeviceCodecs& codecs, const EncodeRequest& reques
   fill_bytes(cells.report, 0, sizeof(device::CodecReport), stream);
 }
 
-// By the prices of learned tables.
-template <typename T>
-template <typename I>
-std::vector<Predictor> DeviceBackend<T>::choose_on_host(const EncodeRequest& request) {
-  Attempt<T, I> attempt(copy_->source, request.options, request.check, request.design,
-                        request.masks);
-  return attempt.choose_predictors();
-}
-
 template <typename T>
 void DeviceBackend<T>::set_predictors(DeviceGridCodec& codec, const EncodeRequest& request) {
   const std::vector<RankedPredictor>& ranking = request.design.choice.ranking;
   if (ranking.size() == 1) {
     fill_bytes(codec.predictors(), static_cast<std::uint8_t>(ranking.front().predictor),
                codec.grid().tile_count(), session_.stream());
-    return;
-  }
-  if (request.options.mode == Mode::kRatio) {
-    (void)on_host();
-    chosen_ = request.design.map.wide ? choose_on_host<std::int64_t>(request)
-                                      : choose_on_host<std::int32_t>(request);
-    copy_bytes(codec.predictors(), chosen_.data(), codec.grid().tile_count(), session_.stream());
     return;
   }
   choose_predictors_on_device({data_, sizeof(T)}, codec, request.options.mode, ranking,

@@ -27,12 +27,8 @@ class DeviceBackend final : public FieldBackend<T> {
   void write_raw(ContainerWriter& writer) override;
 
  private:
-  Design design_by_tables(const FieldScan<T>& scan, const PointCheck& check,
-                          const FieldMasks& masks, const CompressOptions& options);
   std::vector<std::byte> encode_field(DeviceCodecs& codecs, const EncodeRequest& request);
   void prepare(DeviceCodecs& codecs, const EncodeRequest& request);
-  template <typename I>
-  std::vector<Predictor> choose_on_host(const EncodeRequest& request);
   void set_predictors(DeviceGridCodec& codec, const EncodeRequest& request);
 
   /// What an encoding left, in pinned memory until the next.
@@ -55,7 +51,6 @@ class DeviceBackend final : public FieldBackend<T> {
   DeviceOutput& output_;
   FieldScan<T> scan_;
   std::vector<T> sample_;
-  std::vector<Predictor> chosen_;  // on its way to the device
   struct Copy {
     std::vector<T> values;
     FieldSource<T> source;

@@ -22,7 +22,7 @@ struct Family {
   bool teams = false;  // `threads` are those of a team
 };
 
-constexpr std::array<Family, 11> kFamilies = {{
+constexpr std::array<Family, 12> kFamilies = {{
     {"reduce/device/encode_cells.cu", 128, true, true, true, true},
     {"reduce/device/decode_cells.cu", 128, true, true, true, false},
     {"reduce/device/grid_tables.cu", 128, true, true, true, false},
@@ -34,6 +34,7 @@ constexpr std::array<Family, 11> kFamilies = {{
     {"reduce/device/trial_cells.cu", 128, true, true, true, false},
     {"reduce/device/coded_streams.cu", 512, true, false, true, false},
     {"reduce/device/decode_coded_cells.cu", 128, true, true, true, false, true},
+    {"reduce/device/coded_trials.cu", 128, true, true, true, false},
 }};
 
 const Family& family_of(CodecFamily family) { return kFamilies[static_cast<std::size_t>(family)]; }

@@ -29,6 +29,7 @@ enum class CodecFamily : std::uint8_t {
   kTrialCells,
   kCodedStreams,
   kCodedCells,
+  kCodedTrials,
 };
 
 /// Threads of a block.

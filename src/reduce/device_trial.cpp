@@ -32,28 +32,65 @@ void each_mask(std::uint32_t all, int axes, const Fn& fn) {
   }
 }
 
-gpu::Kernel trial_kernel(const Device& device, int axes, int value_bytes, int lattice_bytes,
-                         const char* entry) {
+gpu::Kernel trial_kernel(const Device& device, CodecFamily family, int axes, int value_bytes,
+                         int lattice_bytes, const char* entry) {
   CodecVariant variant;
   variant.axes = axes;
   variant.value_bytes = value_bytes;
   variant.lattice_bytes = lattice_bytes;
-  return gpu::get_kernel(device, codec_source(CodecFamily::kTrialCells),
-                         codec_config(CodecFamily::kTrialCells, variant), entry);
+  return gpu::get_kernel(device, codec_source(family), codec_config(family, variant), entry);
 }
 
+// Of blocks that price by codes without tables, and of those that learn tables.
 template <int kAxes>
-int shared_bytes(int lattice_bytes) {
+int price_bytes(int lattice_bytes) {
   using Sizes = device::TrialSizes<kAxes>;
   return lattice_bytes == 4 ? Sizes::template kBytes<4> : Sizes::template kBytes<8>;
 }
+template <int kAxes>
+int learn_bytes(int lattice_bytes) {
+  using Sizes = device::TrialSizes<kAxes>;
+  return lattice_bytes == 4 ? Sizes::template kLearnBytes<4> : Sizes::template kLearnBytes<8>;
+}
+int price_bytes(int axes, int lattice_bytes) {
+  return axes == 1   ? price_bytes<1>(lattice_bytes)
+         : axes == 2 ? price_bytes<2>(lattice_bytes)
+                     : price_bytes<3>(lattice_bytes);
+}
+int learn_bytes(int axes, int lattice_bytes) {
+  return axes == 1   ? learn_bytes<1>(lattice_bytes)
+         : axes == 2 ? learn_bytes<2>(lattice_bytes)
+                     : learn_bytes<3>(lattice_bytes);
+}
 
-gpu::LaunchShape trial_shape(std::int64_t tiles, std::int64_t ways, int axes, int lattice_bytes) {
-  return {{tiles, ways},
-          {block_threads(CodecFamily::kTrialCells, {})},
-          axes == 1   ? shared_bytes<1>(lattice_bytes)
-          : axes == 2 ? shared_bytes<2>(lattice_bytes)
-                      : shared_bytes<3>(lattice_bytes)};
+gpu::LaunchShape trial_shape(std::int64_t tiles, std::int64_t ways, CodecFamily family,
+                             int shared_bytes) {
+  return {{tiles, ways}, {block_threads(family, {})}, shared_bytes};
+}
+
+// Numbers of a table of tokens, and tokens of a context.
+std::int64_t table_size(int lattice_bytes) {
+  using Sizes = device::TrialSizes<1>;
+  return lattice_bytes == 4 ? Sizes::kTableSize<4> : Sizes::kTableSize<8>;
+}
+int table_tokens(int lattice_bytes) {
+  return static_cast<int>(table_size(lattice_bytes)) / codec::kRansContexts;
+}
+
+// Adds the prices of a pricer.
+void add_table(const CodePricer& pricer, int lattice_bytes, std::vector<std::uint32_t>& tables) {
+  const std::size_t at = tables.size();
+  tables.resize(at + static_cast<std::size_t>(table_size(lattice_bytes)));
+  pricer.write_prices(tables.data() + at, table_tokens(lattice_bytes));
+}
+
+void put(std::byte* to, const void* from, std::int64_t size) {
+  if (size > 0) std::memcpy(to, from, static_cast<std::size_t>(size));
+}
+
+template <typename E>
+std::int64_t bytes_of(const std::vector<E>& v) {
+  return static_cast<std::int64_t>(v.size() * sizeof(E));
 }
 
 int coder_of(Mode mode) { return mode == Mode::kFast ? 2 : 1; }
@@ -148,7 +185,14 @@ void DeviceTrialPricer::launch(std::vector<Way> ways) {
   std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) {
     return std::popcount(a.plan.active_mask) < std::popcount(b.plan.active_mask);
   });
-  // The palette, the ways, the tiles of each set of axes: one upload.
+  start(mode_ == Mode::kRatio ? Task::kLearn : Task::kPrice, ways, {});
+  in_flight_ = std::move(ways);
+}
+
+// Results go to arriving_: of each way in turn, prices of its tiles, or a table of counts.
+void DeviceTrialPricer::start(Task task, const std::vector<Way>& ways,
+                              const std::vector<std::uint32_t>& tables) {
+  // The palette, the ways, the tiles of each set of axes, tables: one upload.
   std::vector<device::TrialWay> told;
   std::vector<device::TrialTile> tiles;
   std::map<std::uint32_t, int> first_tile;
@@ -170,33 +214,39 @@ void DeviceTrialPricer::launch(std::vector<Way> ways) {
     price_count += t.tile_count;
     told.push_back(t);
   }
-  const std::int64_t palette_bytes = static_cast<std::int64_t>(map_.palette.size() * 8);
-  const auto ways_bytes = static_cast<std::int64_t>(told.size() * sizeof(told[0]));
-  const auto tiles_bytes = static_cast<std::int64_t>(tiles.size() * sizeof(tiles[0]));
-  const std::int64_t upload = palette_bytes + ways_bytes + tiles_bytes;
-  const std::int64_t download = price_count * std::int64_t{sizeof(device::TrialPrice)};
+  const int lattice_bytes = map_.wide ? 8 : 4;
+  const std::int64_t table = table_size(lattice_bytes);
+  const std::int64_t ways_at = bytes_of(map_.palette);
+  const std::int64_t tiles_at = ways_at + bytes_of(told);
+  const std::int64_t tables_at = tiles_at + bytes_of(tiles);
+  const std::int64_t upload = tables_at + bytes_of(tables);
+  const std::int64_t download = task == Task::kLearn
+                                    ? static_cast<std::int64_t>(ways.size()) * table * 4
+                                    : price_count * std::int64_t{sizeof(device::TrialPrice)};
   const Stream& stream = session_.stream();
   auto* host = memory_.host.get<std::byte>(upload + download, stream.device());
-  const auto put = [](std::byte* to, const void* from, std::int64_t size) {
-    if (size > 0) std::memcpy(to, from, static_cast<std::size_t>(size));
-  };
-  put(host, map_.palette.data(), palette_bytes);
-  put(host + palette_bytes, told.data(), ways_bytes);
-  put(host + palette_bytes + ways_bytes, tiles.data(), tiles_bytes);
+  put(host, map_.palette.data(), ways_at);
+  put(host + ways_at, told.data(), bytes_of(told));
+  put(host + tiles_at, tiles.data(), bytes_of(tiles));
+  put(host + tables_at, tables.data(), bytes_of(tables));
   memory_.device.reset(gpu::Workspace::bytes<std::byte>(upload) +
-                       gpu::Workspace::bytes<device::TrialPrice>(price_count));
+                       gpu::Workspace::bytes<std::byte>(download));
   auto* on_device = memory_.device.take<std::byte>(upload);
-  auto* prices = memory_.device.take<device::TrialPrice>(price_count);
+  auto* results = memory_.device.take<std::byte>(download);
   copy_bytes(on_device, host, upload, stream);
+  if (task == Task::kLearn) fill_bytes(results, 0, download, stream);
 
-  const int lattice_bytes = map_.wide ? 8 : 4;
   device::TrialArgs args{};
   args.lattice = lattice_args(map_, lattice_bytes, reinterpret_cast<const double*>(on_device));
   args.source = field_.data;
   args.coder = coder_of(mode_);
-  args.tiles = reinterpret_cast<const device::TrialTile*>(on_device + palette_bytes + ways_bytes);
-  args.prices = prices;
-  const auto* all = reinterpret_cast<const device::TrialWay*>(on_device + palette_bytes);
+  args.tiles = reinterpret_cast<const device::TrialTile*>(on_device + tiles_at);
+  const auto* all = reinterpret_cast<const device::TrialWay*>(on_device + ways_at);
+  const CodecFamily family =
+      task == Task::kPrice ? CodecFamily::kTrialCells : CodecFamily::kCodedTrials;
+  const char* entry = task == Task::kPrice   ? "price_trials"
+                      : task == Task::kLearn ? "learn_trials"
+                                             : "price_coded_trials";
   for (std::size_t begin = 0, end = 0; begin < ways.size(); begin = end) {
     const int axes = std::popcount(ways[begin].plan.active_mask);
     std::int64_t most_tiles = 0;
@@ -205,25 +255,40 @@ void DeviceTrialPricer::launch(std::vector<Way> ways) {
     }
     args.ways = all + begin;
     args.way_count = static_cast<int>(end - begin);
-    trial_kernel(stream.device(), axes, field_.value_bytes, lattice_bytes, "price_trials")
-        .launch(stream, trial_shape(most_tiles, args.way_count, axes, lattice_bytes), args);
+    const std::int64_t first = static_cast<std::int64_t>(begin) * table;
+    args.prices = reinterpret_cast<device::TrialPrice*>(results);
+    args.counts = reinterpret_cast<unsigned*>(results) + first;
+    args.tables = reinterpret_cast<const unsigned*>(on_device + tables_at) + first;
+    const int shared = task == Task::kPrice   ? price_bytes(axes, lattice_bytes)
+                       : task == Task::kLearn ? learn_bytes(axes, lattice_bytes)
+                                              : 0;
+    trial_kernel(stream.device(), family, axes, field_.value_bytes, lattice_bytes, entry)
+        .launch(stream, trial_shape(most_tiles, args.way_count, family, shared), args);
   }
-  copy_bytes(host + upload, prices, download, stream);
-  arriving_ = reinterpret_cast<const device::TrialPrice*>(host + upload);
-  in_flight_ = std::move(ways);
+  copy_bytes(host + upload, results, download, stream);
+  arriving_ = host + upload;
 }
 
 void DeviceTrialPricer::collect() {
   if (in_flight_.empty()) return;
   session_.wait();
-  const device::TrialPrice* next = arriving_;
+  const int lattice_bytes = map_.wide ? 8 : 4;
+  const auto* next = reinterpret_cast<const device::TrialPrice*>(arriving_);
+  const auto* counts = reinterpret_cast<const std::uint32_t*>(arriving_);
   for (const Way& way : in_flight_) {
     Price price;
+    price.pricer = std::make_shared<CodePricer>(mode_);
     const std::size_t tiles = samples_.cut(way.plan.active_mask).tiles.size();
-    for (std::size_t i = 0; i < tiles; ++i, ++next) {
-      price.codes += static_cast<std::int64_t>(next->codes);
-      price.tile_bits.push_back(static_cast<double>(next->bits));
-      price.bits += price.tile_bits.back();
+    if (price.pricer->wants_contexts()) {
+      price.pricer->learn_counts(counts, table_tokens(lattice_bytes));
+      price.codes = price.pricer->learned_codes();
+      counts += table_size(lattice_bytes);
+    } else {
+      for (std::size_t i = 0; i < tiles; ++i, ++next) {
+        price.codes += static_cast<std::int64_t>(next->codes);
+        price.tile_bits.push_back(static_cast<double>(next->bits));
+        price.bits += price.tile_bits.back();
+      }
     }
     prices_[key_of(way)] = std::move(price);
   }
@@ -244,9 +309,29 @@ void DeviceTrialPricer::price(std::vector<Trial>& trials) {
   for (Trial& t : trials) {
     const Price& price = prices_.at(key_of(canonical(t.plan, t.predictor)));
     t.codes = price.codes;
-    t.bits = price.bits;
+    t.bits = price.pricer->wants_contexts() ? price.pricer->learned_bits() : price.bits;
     t.tile_bits = price.tile_bits;
-    t.pricer = std::make_shared<CodePricer>(mode_);
+    t.pricer = price.pricer;
+  }
+}
+
+void DeviceTrialPricer::price_frozen(std::span<Trial* const> trials) {
+  collect();
+  std::vector<Way> ways;
+  std::vector<std::uint32_t> tables;
+  for (const Trial* t : trials) {
+    ways.push_back(canonical(t->plan, t->predictor));
+    add_table(*t->pricer, map_.wide ? 8 : 4, tables);
+  }
+  start(Task::kPriceByTables, ways, tables);
+  session_.wait();
+  const auto* next = reinterpret_cast<const device::TrialPrice*>(arriving_);
+  for (Trial* t : trials) {
+    t->tile_bits.clear();
+    const std::size_t tiles = samples_.cut(t->plan.active_mask).tiles.size();
+    for (std::size_t i = 0; i < tiles; ++i, ++next) {
+      t->tile_bits.push_back(static_cast<double>(next->bits) / 65536);
+    }
   }
 }
 
@@ -255,29 +340,40 @@ void choose_predictors_on_device(const TrialField& field, const DeviceGridCodec&
                                  unsigned char* predictors, TrialMemory& memory,
                                  DeviceSession& session) {
   const Stream& stream = session.stream();
-  const auto count = static_cast<std::int64_t>(ranking.size());
-  const std::int64_t size = count * std::int64_t{sizeof(device::TrialWay)};
-  auto* ways = memory.host.get<device::TrialWay>(count, stream.device());
+  const bool coded = mode == Mode::kRatio;
+  const int axes = codec.grid().axes();
+  const int lattice_bytes = codec.lattice_bytes();
+  std::vector<device::TrialWay> ways(ranking.size());
+  std::vector<std::uint32_t> tables;
   for (std::size_t i = 0; i < ranking.size(); ++i) {
-    ways[i] = {};
     ways[i].predictor = static_cast<int>(ranking[i].predictor);
+    if (coded) add_table(*ranking[i].pricer, lattice_bytes, tables);
   }
-  memory.device.reset(gpu::Workspace::bytes<device::TrialWay>(count));
-  auto* on_device = memory.device.take<device::TrialWay>(count);
-  copy_bytes(on_device, ways, size, stream);
+  const std::int64_t tables_at = bytes_of(ways);
+  const std::int64_t upload = tables_at + bytes_of(tables);
+  auto* host = memory.host.get<std::byte>(upload, stream.device());
+  put(host, ways.data(), tables_at);
+  put(host + tables_at, tables.data(), bytes_of(tables));
+  memory.device.reset(gpu::Workspace::bytes<std::byte>(upload));
+  auto* on_device = memory.device.take<std::byte>(upload);
+  copy_bytes(on_device, host, upload, stream);
   device::TrialArgs args{};
   args.lattice = codec.lattice();
   args.source = field.data;
   args.coder = coder_of(mode);
-  args.way_count = static_cast<int>(count);
-  args.ways = on_device;
+  args.way_count = static_cast<int>(ways.size());
+  args.ways = reinterpret_cast<const device::TrialWay*>(on_device);
+  args.tables = reinterpret_cast<const unsigned*>(on_device + tables_at);
   args.grid = codec.grid().args();
-  args.sliced = mode == Mode::kRatio ? 0 : 1;
+  args.sliced = coded ? 0 : 1;
   args.predictors = predictors;
-  const int axes = codec.grid().axes();
-  const int lattice_bytes = codec.lattice_bytes();
-  trial_kernel(stream.device(), axes, field.value_bytes, lattice_bytes, "choose_predictors")
-      .launch(stream, trial_shape(codec.grid().tile_count(), 1, axes, lattice_bytes), args);
+  const CodecFamily family = coded ? CodecFamily::kCodedTrials : CodecFamily::kTrialCells;
+  trial_kernel(stream.device(), family, axes, field.value_bytes, lattice_bytes,
+               coded ? "choose_coded_predictors" : "choose_predictors")
+      .launch(stream,
+              trial_shape(codec.grid().tile_count(), 1, family,
+                          coded ? 0 : price_bytes(axes, lattice_bytes)),
+              args);
 }
 
 }  // namespace tamis::reduce

@@ -1,11 +1,13 @@
-// What sample encodings cost, found out on the device: the numbers of HostTrialPricer for modes
-// without tables. Trials that a search is likely to ask for are made before it asks, all in one
-// go.
+// What sample encodings cost, found out on the device: the numbers of HostTrialPricer. Trials that
+// a search is likely to ask for are made before it asks, all in one go.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -31,8 +33,7 @@ class DeviceTrialPricer final : public TrialPricer {
     return samples_.cut(active_mask).anchors;
   }
   void price(std::vector<Trial>& trials) override;
-  /// Without tables that is what the tiles cost in the trial.
-  std::vector<double> frozen_prices(const Trial& trial) override { return trial.tile_bits; }
+  void price_frozen(std::span<Trial* const> trials) override;
 
  private:
   struct Way {
@@ -42,9 +43,11 @@ class DeviceTrialPricer final : public TrialPricer {
   using Key = std::tuple<std::uint32_t, std::array<std::uint8_t, kMaxCellRank>, Predictor>;
   struct Price {
     std::int64_t codes = 0;
-    double bits = 0;
+    double bits = 0;  // this and the next: of modes without tables
     std::vector<double> tile_bits;
+    std::shared_ptr<CodePricer> pricer;
   };
+  enum class Task : std::uint8_t { kPrice, kLearn, kPriceByTables };
 
   static Way canonical(const GridPlan& plan, Predictor predictor);
   static Key key_of(const Way& way);
@@ -54,6 +57,7 @@ class DeviceTrialPricer final : public TrialPricer {
   std::vector<Way> first_ways() const;
   std::vector<Way> with_likely(const std::vector<Way>& asked) const;
   void launch(std::vector<Way> ways);
+  void start(Task task, const std::vector<Way>& ways, const std::vector<std::uint32_t>& tables);
   void collect();
 
   TrialField field_;
@@ -63,7 +67,7 @@ class DeviceTrialPricer final : public TrialPricer {
   TrialMemory& memory_;
   DeviceSession& session_;
   std::vector<Way> in_flight_;  // by number of axes
-  const device::TrialPrice* arriving_ = nullptr;
+  const std::byte* arriving_ = nullptr;
   std::map<Key, Price> prices_;
 };
 

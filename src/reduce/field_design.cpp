@@ -64,12 +64,7 @@ PlanChoice plan_for(const Samples<T>& samples, std::int64_t count, const NumberM
 template <typename T>
 Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointCheck& check,
                   const FieldMasks& masks, const CompressOptions& options) {
-  return design_among(candidate_maps<T>(source.pieces(), scan, check), source, masks, options);
-}
-
-template <typename T>
-Design design_among(std::vector<NumberMap> maps, FieldSource<T>& source, const FieldMasks& masks,
-                    const CompressOptions& options) {
+  std::vector<NumberMap> maps = candidate_maps<T>(source.pieces(), scan, check);
   const Samples<T> samples = load_samples(source);
   DesignContest contest(source.count());
   for (NumberMap& map : maps) {
@@ -91,10 +86,6 @@ void DesignContest::enter(NumberMap map, PlanChoice choice) {
   best_ = {std::move(map), std::move(choice), bits / static_cast<double>(count_)};
 }
 
-template Design design_among(std::vector<NumberMap>, FieldSource<float>&, const FieldMasks&,
-                             const CompressOptions&);
-template Design design_among(std::vector<NumberMap>, FieldSource<double>&, const FieldMasks&,
-                             const CompressOptions&);
 template Design design_for(FieldSource<float>&, const FieldScan<float>&, const PointCheck&,
                            const FieldMasks&, const CompressOptions&);
 template Design design_for(FieldSource<double>&, const FieldScan<double>&, const PointCheck&,

@@ -31,11 +31,6 @@ class DesignContest {
   Design best_;
 };
 
-/// The best of the maps, which must not be empty.
-template <typename T>
-Design design_among(std::vector<NumberMap> maps, FieldSource<T>& source, const FieldMasks& masks,
-                    const CompressOptions& options);
-
 template <typename T>
 Design design_for(FieldSource<T>& source, const FieldScan<T>& scan, const PointCheck& check,
                   const FieldMasks& masks, const CompressOptions& options);

@@ -128,10 +128,12 @@ class PlanSearch {
     if (candidates.size() < 2) return;
     const double threshold = thorough_ ? 0.002 : 0.01;
     if (thorough_) {
+      std::vector<Trial*> trials;
       for (Candidate& c : candidates) {
         c.trial.plan = plan;
-        c.trial.tile_bits = pricer_.frozen_prices(c.trial);
+        trials.push_back(&c.trial);
       }
+      pricer_.price_frozen(trials);
     }
     std::vector<double> best = candidates.front().trial.tile_bits;
     std::vector<Candidate> kept{candidates.front()};

@@ -86,14 +86,16 @@ void HostTrialPricer<I>::price(const Loaded& from, Trial& t) const {
 }
 
 template <typename I>
-std::vector<double> HostTrialPricer<I>::frozen_prices(const Trial& t) {
-  const Loaded& from = loaded(t.plan.active_mask);
-  std::vector<double> prices(from.tiles.size());
-  TileTrial<I> trial(from.rank, from.tile);
-  trial.encode(
-      from.tiles, full_rule(t.plan, t.predictor, step_), true,
-      [&](std::size_t i, const TrialCodes<I>& codes) { prices[i] = codes.price(*t.pricer); });
-  return prices;
+void HostTrialPricer<I>::price_frozen(std::span<Trial* const> trials) {
+  for (Trial* t : trials) {
+    const Loaded& from = loaded(t->plan.active_mask);
+    t->tile_bits.assign(from.tiles.size(), 0);
+    TileTrial<I> trial(from.rank, from.tile);
+    trial.encode(from.tiles, full_rule(t->plan, t->predictor, step_), true,
+                 [&](std::size_t i, const TrialCodes<I>& codes) {
+                   t->tile_bits[i] = codes.price(*t->pricer);
+                 });
+  }
 }
 
 template class HostTrialPricer<std::int32_t>;

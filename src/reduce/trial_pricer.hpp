@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "reduce/code_price.hpp"
@@ -31,8 +32,9 @@ class TrialPricer {
   /// Share of anchors among the nodes.
   virtual double anchor_share(std::uint32_t active_mask) = 0;
   virtual void price(std::vector<Trial>& trials) = 0;
-  /// Bits of each tile by what the trial's pricer learned, which must be frozen.
-  virtual std::vector<double> frozen_prices(const Trial& trial) = 0;
+  /// Sets bits of each tile by what the trials' pricers, who need tables, learned; they must be
+  /// frozen.
+  virtual void price_frozen(std::span<Trial* const> trials) = 0;
 };
 
 /// A part of the field for the search: whole rows of the slowest axis, as a field of its own.
@@ -51,7 +53,7 @@ class HostTrialPricer final : public TrialPricer {
   const SamplePlan& samples() const override { return samples_; }
   double anchor_share(std::uint32_t active_mask) override { return loaded(active_mask).anchors; }
   void price(std::vector<Trial>& trials) override;
-  std::vector<double> frozen_prices(const Trial& trial) override;
+  void price_frozen(std::span<Trial* const> trials) override;
 
  private:
   struct Loaded {

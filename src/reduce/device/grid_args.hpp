@@ -205,6 +205,8 @@ struct TrialArgs {
   const TrialWay* ways;
   const TrialTile* tiles;
   TrialPrice* prices;
+  unsigned* counts;        // rANS, [way][context][token]: of tokens
+  const unsigned* tables;  // likewise: bits of a code with this token, in 1/65536
   // For a choice: the cheapest of the ways for each tile of the grid.
   GridArgs grid;
   int sliced;  // whether tiles are cut

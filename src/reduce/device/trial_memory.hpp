@@ -22,6 +22,12 @@ struct TrialSizes {
   static constexpr int kCoderBytes = 6144;
   template <int kLatticeBytes>
   static constexpr int kBytes = (kNodes + kCoarse + kFine) * kLatticeBytes + kCoderBytes;
+
+  // Of rANS: numbers of a table of all contexts, and a block that fills one.
+  template <int kLatticeBytes>
+  static constexpr int kTableSize = 64 * (16 + 2 * (8 * kLatticeBytes - 4));
+  template <int kLatticeBytes>
+  static constexpr int kLearnBytes = kTableSize<kLatticeBytes> * 4 + kNodes* kLatticeBytes;
 };
 
 }  // namespace tamis::device

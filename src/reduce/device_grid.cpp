@@ -47,6 +47,12 @@ DeviceGrid::DeviceGrid(const Grid& grid) {
   set_rooms(grid);
 }
 
+std::int64_t DeviceGrid::node_count() const {
+  std::int64_t count = 1;
+  for (int d = 0; d < args_.rank; ++d) count *= args_.extents[d];
+  return count;
+}
+
 void DeviceGrid::set_planes(const Grid& grid) {
   long long batches = 1;
   for (int d = 0; d < args_.rank; ++d) {

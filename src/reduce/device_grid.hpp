@@ -30,6 +30,7 @@ class DeviceGrid {
   int stream_count() const { return args_.axes + 1; }
   std::int64_t blob_count() const { return args_.chunk_count * (args_.axes + 2); }
   std::int64_t tile_count() const { return args_.tile_count; }
+  std::int64_t node_count() const;
   std::int64_t bundle_count() const { return args_.bundle_count; }
   std::int64_t chunk_count() const { return args_.chunk_count; }
   /// Lattice integers of all planes.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reduce/device/rans_rooms.hpp"
+#include "reduce/device_tunables.hpp"
 
 namespace tamis::reduce {
 
@@ -160,6 +161,7 @@ void DeviceGridCodec::launch_per_item(const Stream& stream, CodecFamily family,
 }
 
 void DeviceGridCodec::take_tables(gpu::Workspace& workspace) {
+  choose_launches(variant_, workspace.stream().device().info().name, grid_.node_count());
   grid_.take(workspace);
   cells_.grid = grid_.args();
   blobs_.grid = grid_.args();
@@ -212,13 +214,14 @@ void DeviceGridCodec::launch_coded(const Stream& stream, const std::string& cell
   const int rank = cells == "_edges" ? 1 : cells == "_faces" ? 2 : axes;
   const int slot_bytes = std::max(variant_.value_bytes, variant_.lattice_bytes);
   const DeviceInfo& info = stream.device().info();
+  constexpr CodecFamily kFamily = CodecFamily::kCodedCells;
   CodecVariant variant = variant_;
+  int& most = variant.launch(kFamily).teams;
   const auto teams = [&] {
-    return rank == axes ? variant.teams : device::low_rank_teams(variant.teams, info.wave_size);
+    return rank == axes ? most : device::low_rank_teams(most, info.wave_size);
   };
   const auto bytes = [&] { return device::coded_cell_bytes(rank, axes, slot_bytes, teams()); };
-  while (variant.teams > 1 && bytes() > info.shared_bytes_per_block) variant.teams /= 2;
-  constexpr CodecFamily kFamily = CodecFamily::kCodedCells;
+  while (most > 1 && bytes() > info.shared_bytes_per_block) most /= 2;
   const std::int64_t blocks = grid_.chunk_count() * ceil_div(device::kBundlesPerChunk, teams());
   gpu::get_kernel(stream.device(), codec_source(kFamily), codec_config(kFamily, variant),
                   "decode_coded" + cells)

@@ -13,28 +13,26 @@ namespace {
 
 struct Family {
   const char* file;
-  int threads;
-  // What its text depends on.
+  // What its text depends on, beside the launch.
   bool axes;
   bool value;
   bool lattice;
   bool contexts;
-  bool teams = false;  // `threads` are those of a team
 };
 
-constexpr std::array<Family, 12> kFamilies = {{
-    {"reduce/device/encode_cells.cu", 128, true, true, true, true},
-    {"reduce/device/decode_cells.cu", 128, true, true, true, false},
-    {"reduce/device/grid_tables.cu", 128, true, true, true, false},
-    {"reduce/device/write_blobs.cu", 256, true, false, false, false},
-    {"reduce/device/open_blobs.cu", 256, true, false, false, false},
-    {"reduce/device/bundle_streams.cu", 256, true, false, true, false},
-    {"reduce/device/finish_values.cu", 256, false, true, false, false},
-    {"reduce/device/field_scan.cu", 256, false, true, false, false},
-    {"reduce/device/trial_cells.cu", 128, true, true, true, false},
-    {"reduce/device/coded_streams.cu", 512, true, false, true, false},
-    {"reduce/device/decode_coded_cells.cu", 128, true, true, true, false, true},
-    {"reduce/device/coded_trials.cu", 128, true, true, true, false},
+constexpr std::array<Family, kCodecFamilies> kFamilies = {{
+    {"reduce/device/encode_cells.cu", true, true, true, true},
+    {"reduce/device/decode_cells.cu", true, true, true, false},
+    {"reduce/device/grid_tables.cu", true, true, true, false},
+    {"reduce/device/write_blobs.cu", true, false, false, false},
+    {"reduce/device/open_blobs.cu", true, false, false, false},
+    {"reduce/device/bundle_streams.cu", true, false, true, false},
+    {"reduce/device/finish_values.cu", false, true, false, false},
+    {"reduce/device/field_scan.cu", false, true, false, false},
+    {"reduce/device/trial_cells.cu", true, true, true, false},
+    {"reduce/device/coded_streams.cu", true, false, true, false},
+    {"reduce/device/decode_coded_cells.cu", true, true, true, false},
+    {"reduce/device/coded_trials.cu", true, true, true, false},
 }};
 
 const Family& family_of(CodecFamily family) { return kFamilies[static_cast<std::size_t>(family)]; }
@@ -60,8 +58,11 @@ const gpu::KernelSource& codec_source(CodecFamily family) {
 
 gpu::KernelConfig codec_config(CodecFamily family, const CodecVariant& variant) {
   const Family& f = family_of(family);
+  const FamilyLaunch& launch = variant.launch(family);
   gpu::KernelConfig config{{"TAMIS_THREADS", block_threads(family, variant)}};
-  if (f.teams) config.set("TAMIS_TEAMS", variant.teams);
+  if (launch.face_blocks > 0) config.set("TAMIS_FACE_BLOCKS", launch.face_blocks);
+  if (launch.interior_blocks > 0) config.set("TAMIS_INTERIOR_BLOCKS", launch.interior_blocks);
+  if (launch.teams > 0) config.set("TAMIS_TEAMS", launch.teams);
   if (f.axes) config.set("TAMIS_AXES", variant.axes);
   if (f.value) config.set("TAMIS_VALUE", variant.value_bytes);
   if (f.lattice) config.set("TAMIS_LATTICE", variant.lattice_bytes);
@@ -70,8 +71,8 @@ gpu::KernelConfig codec_config(CodecFamily family, const CodecVariant& variant) 
 }
 
 int block_threads(CodecFamily family, const CodecVariant& variant) {
-  const Family& f = family_of(family);
-  return f.teams ? f.threads * variant.teams : f.threads;
+  const FamilyLaunch& launch = variant.launch(family);
+  return launch.teams > 0 ? launch.threads * launch.teams : launch.threads;
 }
 
 std::vector<gpu::KernelSpec> codec_kernels() {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gpu/kernel.hpp"
-#include "reduce/device_kernels.hpp"
+#include "reduce/device_tunables.hpp"
 #include "reduce/map_choice.hpp"
 #include "reduce/value_bits.hpp"
 
@@ -22,6 +22,7 @@ class DeviceScanner {
   DeviceScanner(const T* values, std::int64_t count, DeviceSession& session)
       : values_(values), count_(count), session_(session) {
     variant_.value_bytes = sizeof(T);
+    choose_launches(variant_, session.stream().device().info().name, count);
     stride_ = sample_stride(count);
     sample_count_ = (count + stride_ - 1) / stride_;
   }

@@ -8,10 +8,13 @@
 #include "gpu/kernel.hpp"
 #include "reduce/device/trial_memory.hpp"
 #include "reduce/device_lattice.hpp"
+#include "reduce/device_tunables.hpp"
 
 namespace tamis::reduce {
 
 namespace {
+
+constexpr std::int64_t kTileNodes = 4096;  // of a whole tile, whatever its shape
 
 // More trials than that are made only when they are asked for.
 constexpr std::size_t kMostLikelyWays = 48;
@@ -32,13 +35,30 @@ void each_mask(std::uint32_t all, int axes, const Fn& fn) {
   }
 }
 
-gpu::Kernel trial_kernel(const Device& device, CodecFamily family, int axes, int value_bytes,
-                         int lattice_bytes, const char* entry) {
+// How and on how much a trial kernel runs.
+struct TrialLaunch {
+  CodecFamily family;
+  const char* entry;
+  int axes;
+  int value_bytes;
+  int lattice_bytes;
+  std::int64_t tiles;
+  std::int64_t ways;
+  int shared_bytes;
+};
+
+void launch_trial(const Stream& stream, const TrialLaunch& trial, const device::TrialArgs& args) {
   CodecVariant variant;
-  variant.axes = axes;
-  variant.value_bytes = value_bytes;
-  variant.lattice_bytes = lattice_bytes;
-  return gpu::get_kernel(device, codec_source(family), codec_config(family, variant), entry);
+  variant.axes = trial.axes;
+  variant.value_bytes = trial.value_bytes;
+  variant.lattice_bytes = trial.lattice_bytes;
+  choose_launches(variant, stream.device().info().name, trial.tiles * kTileNodes);
+  gpu::get_kernel(stream.device(), codec_source(trial.family), codec_config(trial.family, variant),
+                  trial.entry)
+      .launch(
+          stream,
+          {{trial.tiles, trial.ways}, {block_threads(trial.family, variant)}, trial.shared_bytes},
+          args);
 }
 
 // Of blocks that price by codes without tables, and of those that learn tables.
@@ -61,11 +81,6 @@ int learn_bytes(int axes, int lattice_bytes) {
   return axes == 1   ? learn_bytes<1>(lattice_bytes)
          : axes == 2 ? learn_bytes<2>(lattice_bytes)
                      : learn_bytes<3>(lattice_bytes);
-}
-
-gpu::LaunchShape trial_shape(std::int64_t tiles, std::int64_t ways, CodecFamily family,
-                             int shared_bytes) {
-  return {{tiles, ways}, {block_threads(family, {})}, shared_bytes};
 }
 
 // Numbers of a table of tokens, and tokens of a context.
@@ -262,8 +277,10 @@ void DeviceTrialPricer::start(Task task, const std::vector<Way>& ways,
     const int shared = task == Task::kPrice   ? price_bytes(axes, lattice_bytes)
                        : task == Task::kLearn ? learn_bytes(axes, lattice_bytes)
                                               : 0;
-    trial_kernel(stream.device(), family, axes, field_.value_bytes, lattice_bytes, entry)
-        .launch(stream, trial_shape(most_tiles, args.way_count, family, shared), args);
+    launch_trial(stream,
+                 {family, entry, axes, field_.value_bytes, lattice_bytes, most_tiles,
+                  args.way_count, shared},
+                 args);
   }
   copy_bytes(host + upload, results, download, stream);
   arriving_ = host + upload;
@@ -368,12 +385,11 @@ void choose_predictors_on_device(const TrialField& field, const DeviceGridCodec&
   args.sliced = coded ? 0 : 1;
   args.predictors = predictors;
   const CodecFamily family = coded ? CodecFamily::kCodedTrials : CodecFamily::kTrialCells;
-  trial_kernel(stream.device(), family, axes, field.value_bytes, lattice_bytes,
-               coded ? "choose_coded_predictors" : "choose_predictors")
-      .launch(stream,
-              trial_shape(codec.grid().tile_count(), 1, family,
-                          coded ? 0 : price_bytes(axes, lattice_bytes)),
-              args);
+  launch_trial(
+      stream,
+      {family, coded ? "choose_coded_predictors" : "choose_predictors", axes, field.value_bytes,
+       lattice_bytes, codec.grid().tile_count(), 1, coded ? 0 : price_bytes(axes, lattice_bytes)},
+      args);
 }
 
 }  // namespace tamis::reduce

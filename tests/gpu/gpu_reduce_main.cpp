@@ -1,8 +1,10 @@
 // gpu_reduce identity [ROUNDS [LIMIT [SEED]]]: made fields of all kinds, on a device and on the
 // host. gpu_reduce cube [SIDE]: the same for one large field in each mode. gpu_reduce hostile
 // [CHANGES [SEED]]: decoding of damaged containers, on a device and on the host. gpu_reduce time
-// [REPEATS [RESULT.json [large]]]: how fast whole calls are. Exits 0 when all holds, 1 when
-// something differs, 77 when there is no device (ctest's "skipped").
+// [REPEATS [RESULT.json [large]]]: how fast whole calls are. gpu_reduce launches [PART [REPEATS
+// [RESULT.json]]]: identity, and times, with other launch parameters of the kernels whose names
+// have that part. Exits 0 when all holds, 1 when something differs, 77 when there is no device
+// (ctest's "skipped").
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -77,7 +79,14 @@ int run_task(const std::string& task, const Arguments& arguments, const Stream& 
                    arguments.text(4, "") == "large", arguments.text(3, ""));
     return 0;
   }
-  std::fprintf(stderr, "usage: gpu_reduce identity|cube|hostile|time [ARGUMENTS]\n");
+  if (task == "launches") {
+    const int count =
+        check_launches(stream, arguments.text(2, ""), static_cast<int>(arguments.number(3, 0)),
+                       arguments.text(4, ""));
+    std::printf("launches: the same bytes in %d configurations\n", count);
+    return 0;
+  }
+  std::fprintf(stderr, "usage: gpu_reduce identity|cube|hostile|time|launches [ARGUMENTS]\n");
   return kExitUsage;
 }
 

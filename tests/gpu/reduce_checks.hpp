@@ -64,4 +64,10 @@ class HostileCheck {
 /// empty, writes the figures there. `large` adds fields of up to 8 GiB.
 void time_reduction(const Stream& stream, int repeats, bool large, const std::string& path);
 
+/// Checks identity with every launch parameter of the tunables whose ids contain `only` changed by
+/// itself, and with `repeats` times each. Returns the number of configurations; throws
+/// std::runtime_error with what differed.
+int check_launches(const Stream& stream, const std::string& only, int repeats,
+                   const std::string& path);
+
 }  // namespace tamis::gpu_test

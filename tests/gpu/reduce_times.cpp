@@ -9,23 +9,14 @@
 
 #include "core/stopwatch.hpp"
 #include "reduce_checks.hpp"
-#include "synthetic_fields.hpp"
 #include "tamis/error.hpp"
+#include "timed_case.hpp"
 
 namespace tamis::gpu_test {
 
 namespace {
 
 using nlohmann::json;
-
-struct TimedCase {
-  SyntheticKind kind;
-  DType dtype;
-  Extents shape;
-  reduce::Mode mode;
-  double bound;   // relative to the range
-  bool relative;  // leave it to the encoder to find the range
-};
 
 const Extents kCube{512, 512, 512};
 
@@ -67,6 +58,28 @@ double range_of(reduce::DeviceCompressor& compressor, const reduce::DeviceField&
 }
 
 json time_case(const TimedCase& c, int repeats, const Stream& stream) {
+  const CallTimes times = time_calls(c, repeats, stream);
+  const double giga =
+      static_cast<double>(c.shape.element_count() * dtype_bytes(c.dtype)) * 1e-6;  // GB/s of ms
+  json row;
+  row["field"] = c.kind.name;
+  row["dtype"] = dtype_name(c.dtype);
+  row["shape"] = c.shape.to_string();
+  row["mode"] = reduce::mode_name(c.mode);
+  row["bound"] = c.bound;
+  row["bound_given"] = c.relative ? "relative" : "absolute";
+  row["ratio"] = times.ratio;
+  row["compress_ms"] = times.compress_ms;
+  row["decompress_ms"] = times.decompress_ms;
+  row["compress_gb_s"] = giga / times.compress_ms;
+  row["decompress_gb_s"] = giga / times.decompress_ms;
+  row["repeats"] = repeats;
+  return row;
+}
+
+}  // namespace
+
+CallTimes time_calls(const TimedCase& c, int repeats, const Stream& stream) {
   const std::int64_t raw = c.shape.element_count() * dtype_bytes(c.dtype);
   const Buffer field = make_synthetic_field(c.kind, c.dtype, c.shape, stream);
   const std::int64_t room = reduce::most_compressed_bytes(c.dtype, c.shape);
@@ -95,24 +108,9 @@ json time_case(const TimedCase& c, int repeats, const Stream& stream) {
     pack_ms.push_back(packed_ms);
     unpack_ms.push_back(unpacked_ms);
   }
-  const double giga = static_cast<double>(raw) * 1e-6;  // bytes a millisecond to GB/s
-  json row;
-  row["field"] = c.kind.name;
-  row["dtype"] = dtype_name(c.dtype);
-  row["shape"] = c.shape.to_string();
-  row["mode"] = reduce::mode_name(c.mode);
-  row["bound"] = c.bound;
-  row["bound_given"] = c.relative ? "relative" : "absolute";
-  row["ratio"] = static_cast<double>(raw) / static_cast<double>(info.compressed_bytes);
-  row["compress_ms"] = median(pack_ms);
-  row["decompress_ms"] = median(unpack_ms);
-  row["compress_gb_s"] = giga / median(pack_ms);
-  row["decompress_gb_s"] = giga / median(unpack_ms);
-  row["repeats"] = repeats;
-  return row;
+  return {median(pack_ms), median(unpack_ms),
+          static_cast<double>(raw) / static_cast<double>(info.compressed_bytes)};
 }
-
-}  // namespace
 
 void time_reduction(const Stream& stream, int repeats, bool large, const std::string& path) {
   json rows = json::array();

@@ -1,6 +1,7 @@
 // Reconstruction of cells from their codes, rank by rank: edges, faces, interiors; the last writes
 // all nodes of its tile to the target. TAMIS_AXES, TAMIS_VALUE (bytes of a value; 0 = the target
-// holds lattice integers), TAMIS_LATTICE (bytes) and TAMIS_THREADS are its parameters.
+// holds lattice integers), TAMIS_LATTICE (bytes), TAMIS_THREADS, TAMIS_FACE_BLOCKS and
+// TAMIS_INTERIOR_BLOCKS (what a multiprocessor is to hold) are its parameters.
 #include "reduce/device/cell_io.cuh"
 #include "reduce/device/cell_turns.cuh"
 #include "reduce/device/contexts.cuh"
@@ -208,7 +209,8 @@ TAMIS_KERNEL void decode_edges(const CellArgs args) {
   }
 }
 // A wave takes a face.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArgs args, int part) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, TAMIS_FACE_BLOCKS)
+    decode_faces(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
   CellTurn turn;
   if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) &&
@@ -220,7 +222,7 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) decode_faces(const CellArg
 #endif
 
 // A block takes a tile.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8)
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, TAMIS_INTERIOR_BLOCKS)
     decode_interiors(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;

@@ -1,7 +1,8 @@
 // Prediction and quantisation of cells, rank by rank: edges, faces, interiors. Each kernel leaves
 // the codes in the order of the format and the reconstruction in the planes. TAMIS_AXES,
 // TAMIS_VALUE (bytes of a value; 0 = the source holds lattice integers), TAMIS_LATTICE (bytes),
-// TAMIS_CONTEXTS (0 or 1) and TAMIS_THREADS are its parameters.
+// TAMIS_CONTEXTS (0 or 1), TAMIS_THREADS, TAMIS_FACE_BLOCKS and TAMIS_INTERIOR_BLOCKS (what a
+// multiprocessor is to hold) are its parameters.
 #include "reduce/device/cell_turns.cuh"
 #include "reduce/device/contexts.cuh"
 #include "reduce/device/edge_line.cuh"
@@ -332,7 +333,8 @@ TAMIS_KERNEL void encode_edges(const CellArgs args) {
   }
 }
 // A wave takes a face.
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_faces(const CellArgs args, int part) {
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, TAMIS_FACE_BLOCKS)
+    encode_faces(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[TAMIS_THREADS / kWave][CellPlaces<2>::kSlots];
   CellTurn turn;
   if (turn_of_wave<2, TAMIS_THREADS>(args.grid, turn) &&
@@ -342,7 +344,7 @@ TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 8) encode_faces(const CellArg
 }
 #endif
 
-TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, 7)
+TAMIS_KERNEL void __launch_bounds__(TAMIS_THREADS, TAMIS_INTERIOR_BLOCKS)
     encode_interiors(const CellArgs args, int part) {
   __shared__ __align__(16) Slot nodes[CellPlaces<kAxes>::kSlots];
   CellTurn turn;
